@@ -180,8 +180,9 @@ chart-files: ## copy what the chart installs, as it stands in deploy/, into the 
 	  cp "$$(find deploy -name "$$(basename "$$copy")" -not -path "deploy/chart/*")" "$$copy"; \
 	done
 
-# The bill of materials is of what a plain installation holds, none of the tools that make it; checking it against
-# CycloneDX's own schema takes the network, and is left to whoever publishes it.
+# The bill of materials is of what a plain installation holds, none of the tools that make it, and a release ends where it
+# does not name each package of the lock with its licence; checking it against CycloneDX's own schema takes the network, and
+# is left to whoever publishes it.
 RELEASE := build/release
 
 release: $(DEPLOY_STAMP) ## wheel, sdist and a bill of materials (CycloneDX), in build/release
@@ -191,8 +192,7 @@ release: $(DEPLOY_STAMP) ## wheel, sdist and a bill of materials (CycloneDX), in
 	$(RELEASE)/installed/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-run.lock
 	$(RELEASE)/installed/bin/pip install --quiet --disable-pip-version-check --no-deps $(RELEASE)/*.whl
 	$(RELEASE)/installed/bin/pip uninstall --quiet --yes --disable-pip-version-check pip setuptools
-	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible --no-validate \
-	  --of JSON -o $(RELEASE)/kube-rescheduler.cdx.json $(RELEASE)/installed
+	$(BIN)/python deploy/bill_of_materials.py $(RELEASE)/installed -o $(RELEASE)/kube-rescheduler.cdx.json
 	rm -rf $(RELEASE)/installed
 
 lock: ## write the files requirements*.lock anew from pyproject.toml

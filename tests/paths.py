@@ -7,4 +7,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 DEPLOY: Final = ROOT / "deploy"
+READING: Final = DEPLOY / "reading.yaml"
+ACTING: Final = (READING, DEPLOY / "acting.yaml")
+"""What the account that looks needs, and the one that acts."""
 EXAMPLES: Final = ROOT / "docs" / "examples"

@@ -19,7 +19,7 @@ from tests.cluster.scenes import add_pending
 from tests.cluster.shapes import deployment
 from tests.cluster.tool import LEASES, Tool
 from tests.cluster.waiting import wait_until
-from tests.paths import DEPLOY
+from tests.paths import ACTING
 
 NODES, WORKLOADS = 6, 6
 """Each node of 4 CPU has three pods of 1 CPU: one that leaves makes room for a pod of 2."""
@@ -133,7 +133,7 @@ def test_a_policy_that_evicts_much(
     cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator, tmp_path: Path
 ) -> None:
     """Somebody taints all nodes but new ones; the kill switch stops what follows in the middle of the plan."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    cluster.control_plane.apply_files(*ACTING)
     old = cluster.add_nodes(5, cpu="8")
     cluster.create(*(deployment(f"web-{number}", 2, cpu="10m") for number in range(MANY)))
     cluster.wait_pods_running(2 * MANY, timeout_seconds=120)
@@ -171,7 +171,7 @@ def test_evictions_that_nobody_accounts_for(
     cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator
 ) -> None:
     """Somebody evicts sixty pods by the rescheduler's account, until it is bound to that role no more."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    cluster.control_plane.apply_files(*ACTING)
     thief = Api.from_kubeconfig(cluster.control_plane.service_account_kubeconfig("rescheduler", LEASES))
     cluster.add_nodes(2)
     cluster.create(deployment("web", 60))

@@ -19,7 +19,7 @@ from tests.cluster.metrics_server import RESOURCE_METRICS_PATH, metrics_server
 from tests.cluster.runbooks import DAEMON, Operator
 from tests.cluster.shapes import deployment, node, pod
 from tests.cluster.tool import LEASES, Tool
-from tests.paths import DEPLOY
+from tests.paths import READING
 
 OBSERVER = "rescheduler-observer"
 MEASURED = "usage: {providers: [{name: MetricsServer}], interval: 5s, windows: [30s]}"
@@ -63,7 +63,7 @@ def test_a_loop_that_hangs(
 def test_a_right_that_was_taken_away(cluster: Cluster, tool: Tool, prometheus: Prometheus, operator: Operator) -> None:
     """It is missed once the watches begin anew, with the API server; what deploy/ binds is bound again."""
     cluster.add_nodes(1)
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    cluster.control_plane.apply_files(READING)
     tool.kubeconfig = cluster.control_plane.service_account_kubeconfig(OBSERVER, LEASES)
     with daemon(tool, "--policy", tool.policy(policy(prometheus, AT_ONCE, mode="DryRun"))) as process:
         prometheus.wait_value("rescheduler_kinds_out_of_sync == 0")

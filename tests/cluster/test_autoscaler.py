@@ -20,14 +20,14 @@ from tests.cluster.scenes import SINGLE_REPLICAS_MAY_MOVE, add_pending, spread
 from tests.cluster.shapes import deployment
 from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
-from tests.paths import DEPLOY
+from tests.paths import ACTING, DEPLOY
 
 ROOMY: dict[str, Any] = {"disruption": {"workloads": {"max_unavailable": 99}, "single_replicas": "Allow"}}
 
 
 def with_rights(cluster: Cluster) -> Path:
     """The account of the daemon, with what deploy/ grants it."""
-    cluster.control_plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", "autoscaler.yaml", "guards.yaml")))
+    cluster.control_plane.apply_files(*ACTING, DEPLOY / "autoscaler.yaml", DEPLOY / "guards.yaml")
     return cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system")
 
 
@@ -99,7 +99,7 @@ def test_an_autoscaler_is_asked_for_room(cluster: Cluster, how: str) -> None:
 
 def test_without_the_api_or_the_rights_a_pod_is_left(cluster: Cluster) -> None:
     """And the daemon says once what is missing."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    cluster.control_plane.apply_files(*ACTING)
     kubeconfig = cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system")
     name = full(cluster)
     with listening(kubeconfig) as listener:
@@ -249,7 +249,7 @@ disruption: {{singleReplicas: Allow, workloads: {{maxUnavailable: 99%}}, {NO_RAT
 
 def test_the_daemon_plays_both_hand_overs(cluster: Cluster, tool: Tool) -> None:
     """It asks for room, a node comes and the pod gets it; it empties nodes and offers them, and they go."""
-    cluster.control_plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", "autoscaler.yaml", "guards.yaml")))
+    cluster.control_plane.apply_files(*ACTING, DEPLOY / "autoscaler.yaml", DEPLOY / "guards.yaml")
     name = full(cluster)
     policy = running(
         tool, "{scaleUp: Placeholders, scaleDown: Annotate, afterScaleUp: 0s}",

@@ -11,7 +11,7 @@ from tests.cluster.shapes import deployment, disruption_budget
 from tests.cluster.test_rights import tool_of
 from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
-from tests.paths import DEPLOY
+from tests.paths import READING
 
 
 def by_rule(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -72,8 +72,8 @@ def test_what_stands_in_the_way_is_named(cluster: Cluster, tool: Tool) -> None:
 
 
 def test_an_account_without_rights_is_told_which(cluster: Cluster, tmp_path: Path) -> None:
-    """The looking account of deploy/rbac.yaml may look; it lacks what acting takes, which blocks only who would act."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    """The looking account of deploy/reading.yaml may look; it lacks what blocks only who would act."""
+    cluster.control_plane.apply_files(READING)
     cluster.add_nodes(1, cpu="4")
     tool = tool_of(cluster, "rescheduler-observer", tmp_path)
     lacking = by_rule(tool.run("doctor", "-o", "json").document)["Rights"]
@@ -85,7 +85,7 @@ def test_an_account_without_rights_is_told_which(cluster: Cluster, tmp_path: Pat
 
 def test_an_account_that_may_not_look_is_blocked(cluster: Cluster, tmp_path: Path) -> None:
     """Every finding says so, and the cluster that cannot be read is one of them."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    cluster.control_plane.apply_files(READING)
     tool = tool_of(cluster, "default", tmp_path)
     found = by_rule(tool.run("doctor", "-o", "json", code=1).document)
     assert found["Reading"][0]["blocks"]

@@ -14,7 +14,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.resources import resource_path
 from tests.cluster.shapes import deployment
 from tests.cluster.waiting import wait_until
-from tests.paths import DEPLOY
+from tests.paths import ACTING, DEPLOY
 
 SYSTEM = "rescheduler-system"
 LEAVING = {"key": "rescheduler.dev/leaving", "value": "1900000000.p", "effect": "NoSchedule"}
@@ -24,7 +24,7 @@ OTHER = {"key": "example.com/own", "value": "x", "effect": "PreferNoSchedule"}
 @pytest.fixture
 def ours(cluster: Cluster) -> Iterator[Api]:
     """The API as our executing account sees it, with everything in deploy/ bound and guarded."""
-    cluster.control_plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", "taint.yaml", "eviction-guard.yaml")))
+    cluster.control_plane.apply_files(*ACTING, DEPLOY / "taint.yaml", DEPLOY / "eviction-guard.yaml")
     cluster.add_nodes(2)
     cluster.api.patch("nodes", "node-0", {"spec": {"taints": [OTHER]}})
     api = Api.from_kubeconfig(cluster.control_plane.service_account_kubeconfig("rescheduler", SYSTEM))
@@ -127,7 +127,7 @@ NO_OBJECTS = ("kustomization.yaml", "krew.yaml")
 @pytest.mark.parametrize("name", sorted(path.name for path in DEPLOY.glob("*.yaml") if path.name not in NO_OBJECTS))
 def test_every_manifest_is_accepted_as_it_stands(cluster: Cluster, name: str) -> None:
     """By server-side apply, dry run, with unknown and doubled fields refused."""
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    cluster.control_plane.apply_files(*ACTING)
     for document in yaml.safe_load_all((DEPLOY / name).read_text()):
         path = f"{cluster.api._path_of(document)}/{document['metadata']['name']}"
         query = {"fieldManager": "tests", "force": "true", "dryRun": "All", "fieldValidation": "Strict"}

@@ -31,7 +31,7 @@ from tests.cluster.kwok import GONE_AFTER
 from tests.cluster.scenes import put
 from tests.cluster.shapes import deployment, disruption_budget, priority_class, replica_set, stateful_set
 from tests.cluster.tool import Tool
-from tests.paths import DEPLOY
+from tests.paths import ACTING, DEPLOY
 
 
 def apply(tool: Tool, folder: Path, plan: str, *, policy: str = POLICY, code: int | None = 0) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_two_full_nodes_exchange_their_pods(cluster: Cluster, tool: Tool, tmp_pa
 def test_the_roles_that_we_ship_are_enough(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """Those of observe, execute, hold and guide: no warning, and nothing was forbidden."""
     install(cluster)
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml", DEPLOY / "guide-binding.yaml", DEPLOY / "guards.yaml")
+    cluster.control_plane.apply_files(*ACTING, DEPLOY / "guide-binding.yaml", DEPLOY / "guards.yaml")
     full_pair(cluster)
     plan = exchange(cluster)
     tool.kubeconfig = cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system")

@@ -11,7 +11,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.image_engine import ImageEngine, why_not
 from tests.cluster.kubeconfig import read_kubeconfig
 from tests.cluster.scenes import fragmented
-from tests.paths import DEPLOY
+from tests.paths import ACTING
 
 ACCOUNT = "/run/secrets/kubernetes.io/serviceaccount"
 COMMAND = "/opt/rescheduler/bin/rescheduler"
@@ -45,7 +45,7 @@ def test_the_image_plans_for_the_cluster_that_it_runs_in(cluster: Cluster, tmp_p
     found = image.settings()
     assert (found["User"], found["Entrypoint"]) == ("65532:65532", [COMMAND])
     assert set(found["Volumes"]) == {"/tmp", "/var/lib/rescheduler"}
-    cluster.control_plane.apply_files(DEPLOY / "rbac.yaml")
+    cluster.control_plane.apply_files(*ACTING)
     fragmented(cluster, nodes=3)
     access = read_kubeconfig(cluster.control_plane.service_account_kubeconfig("rescheduler", "rescheduler-system"))
     account = tmp_path / "account"

@@ -1,4 +1,4 @@
-"""The roles in deploy/rbac.yaml are enough for what they are for, and for nothing else."""
+"""The roles in deploy/reading.yaml and deploy/acting.yaml are enough for what they are for, and for nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.cluster.thief_scene import job
 from tests.cluster.tool import Tool
 from tests.paths import DEPLOY
 
-RBAC = DEPLOY / "rbac.yaml"
+RIGHTS = ("reading.yaml", "acting.yaml")
 GUARDS = ("guards.yaml", "eviction-guard.yaml")
 SYSTEM = "rescheduler-system"
 HOLDS = "rescheduler-holds"
@@ -39,8 +39,8 @@ MORE_FILES = {"Taint": ("taint.yaml",), "Guide": ("guide.yaml", "guide-binding.y
 
 @pytest.fixture
 def installed(cluster: Cluster) -> Cluster:
-    """A cluster in which deploy/rbac.yaml was applied, and the guards of deploy/."""
-    cluster.control_plane.apply_files(RBAC, *(DEPLOY / name for name in GUARDS))
+    """A cluster in which the files for reading and for acting were applied, and the guards of deploy/."""
+    cluster.control_plane.apply_files(*(DEPLOY / name for name in (*RIGHTS, *GUARDS)))
     return cluster
 
 
@@ -93,7 +93,7 @@ def test_a_user_with_no_rights_is_told_so(cluster: Cluster, tmp_path: Path) -> N
     tool.kubeconfig = cluster.control_plane.user_kubeconfig("nobody")
     answer = tool.run("plan", code=1)
     assert "403" in answer.errors
-    assert "rbac.yaml" in answer.errors
+    assert "reading.yaml" in answer.errors
 
 
 def test_the_job_is_accepted_as_it_stands(installed: Cluster) -> None:
@@ -101,7 +101,7 @@ def test_the_job_is_accepted_as_it_stands(installed: Cluster) -> None:
     installed.api.patch(
         "namespaces", SYSTEM, {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
     )
-    job = yaml.safe_load((RBAC.parent / "job.yaml").read_text())
+    job = yaml.safe_load((DEPLOY / "job.yaml").read_text())
     installed.api.create(job, dry_run=True)
     spec = job["spec"]["template"]["spec"]
     assert (spec["serviceAccountName"], spec["containers"][0]["args"][0]) == ("rescheduler-observer", "plan")
@@ -135,7 +135,7 @@ def granted(roles: Collection[str]) -> set[tuple[str, str]]:
     """Verb and resource of every write that these roles allow."""
     return {
         (verb, resource)
-        for role in documents("rbac.yaml") if role["kind"] in ("Role", "ClusterRole")
+        for role in documents(*RIGHTS, "guide-binding.yaml", "taint.yaml") if role["kind"] in ("Role", "ClusterRole")
         if role["metadata"]["name"] in roles
         for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"] if verb in WRITING
     }  # fmt: skip
@@ -143,7 +143,7 @@ def granted(roles: Collection[str]) -> set[tuple[str, str]]:
 
 def bound_for(cluster: Cluster, mode: str) -> None:
     """Give our executing account exactly the roles of a mode."""
-    files = ("rbac.yaml", *GUARDS, *MORE_FILES.get(mode, ()))
+    files = (*RIGHTS, *GUARDS, *MORE_FILES.get(mode, ()))
     cluster.control_plane.apply_files(*(DEPLOY / name for name in files))
     for kind, namespace in (("clusterrolebindings", None), ("rolebindings", HOLDS)):
         for binding in cluster.api.list(kind, namespace):
@@ -222,7 +222,7 @@ def documents_of_api(cluster: Cluster) -> list[dict[str, Any]]:
 def test_missing_rights_are_a_table_before_anything_is_done(installed: Cluster, tmp_path: Path) -> None:
     """Bound in one namespace only: the other one is named, and no pod is touched; exit 1."""
     installed.api.delete("clusterrolebindings", "rescheduler-execute")
-    binding = next(item for item in documents("rbac.yaml") if item["metadata"]["name"] == "rescheduler-execute"
+    binding = next(item for item in documents("acting.yaml") if item["metadata"]["name"] == "rescheduler-execute"
                    and item["kind"] == "ClusterRoleBinding")  # fmt: skip
     installed.create({**binding, "kind": "RoleBinding", "metadata": {"name": "evict", "namespace": "default"}})
     installed.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})

@@ -24,6 +24,7 @@ from tests.cluster.surge_scenes import (
     wait_out,
 )
 from tests.cluster.tool import Tool
+from tests.cluster.waiting import wait_until
 
 
 def result_of(process: subprocess.Popen[str], code: int | None = 0) -> dict[str, Any]:
@@ -109,6 +110,11 @@ def test_who_scales_in_the_middle_gets_what_he_wants(cluster: Cluster, tool: Too
     wait_at_rest(cluster, wanted, 20)
 
 
+def versions(cluster: Cluster) -> set[str | None]:
+    """Of the pods of ``web``. Two may run and be Ready in the middle of a rollout too, one of each."""
+    return {pod["metadata"]["labels"].get("version") for pod in pods_of(cluster, "web")}
+
+
 def test_a_rollout_in_the_middle_wins(cluster: Cluster, tool: Tool, tmp_path: Path) -> None:
     """The old pod does not serve the old version on: it is given back, and goes with the others of its revision."""
     install(cluster)
@@ -121,8 +127,10 @@ def test_a_rollout_in_the_middle_wins(cluster: Cluster, tool: Tool, tmp_path: Pa
         result = result_of(process, 1)
     assert told(result) == [("Undone", None)]
     floor.holds(2)
+    wait_until(lambda: versions(cluster) == {"2"}, lambda: f"no pod but the new ones; there are {versions(cluster)}",
+               timeout_seconds=20)  # fmt: skip
     wait_at_rest(cluster, 2, 20)
-    assert {pod["metadata"]["labels"].get("version") for pod in pods_of(cluster, "web")} == {"2"}
+    assert versions(cluster) == {"2"}
 
 
 @pytest.mark.campaign

@@ -23,7 +23,14 @@ from tests.cluster.tool import HOLDS, Answer, Tool
 from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
 
-FILES = ("rbac.yaml", "guide.yaml", "guide-binding.yaml", "guards.yaml", "overlays/execute/lease.yaml")
+FILES = (
+    "reading.yaml",
+    "acting.yaml",
+    "guide.yaml",
+    "guide-binding.yaml",
+    "guards.yaml",
+    "overlays/execute/lease.yaml",
+)
 SURGES = ("surge.yaml", "surge-binding.yaml")
 WITHIN = "20s"
 

@@ -70,7 +70,9 @@ def attempts(web: Manifest) -> Iterator[Attempt]:
 def test_every_other_write_is_refused(cluster: Cluster, files: tuple[str, ...]) -> None:
     """And taking a pod out of its ReplicaSet and giving it back are let through, by our own code."""
     plane = cluster.control_plane
-    plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", "surge.yaml", "surge-binding.yaml", *files)))
+    plane.apply_files(
+        *(DEPLOY / name for name in ("reading.yaml", "acting.yaml", "surge.yaml", "surge-binding.yaml", *files))
+    )
     cluster.add_nodes(1)
     cluster.create(deployment("web"))
     web = cluster.wait_pods_running(1, labels="app=web")[0]
@@ -108,7 +110,7 @@ def detach_and_give_back(cluster: Cluster, kubeconfig: str, web: Manifest) -> No
 def test_the_right_of_guide_alone_takes_no_pod_out(cluster: Cluster) -> None:
     """Under the guards, who has not been given the role of surge.yaml changes no label."""
     plane = cluster.control_plane
-    plane.apply_files(*(DEPLOY / name for name in ("rbac.yaml", "guide-binding.yaml", "guards.yaml")))
+    plane.apply_files(*(DEPLOY / name for name in ("reading.yaml", "acting.yaml", "guide-binding.yaml", "guards.yaml")))
     cluster.add_nodes(1)
     cluster.create(deployment("web"))
     web = cluster.wait_pods_running(1, labels="app=web")[0]

@@ -18,8 +18,8 @@ from tests.paths import DEPLOY
 SYSTEM = "rescheduler-system"
 ACCOUNT = f"system:serviceaccount:{SYSTEM}:rescheduler"
 FILES = (
-    "rbac.yaml", "guards.yaml", "eviction-guard.yaml", "taint.yaml", "guide-binding.yaml", "autoscaler.yaml",
-    "surge.yaml", "surge-binding.yaml", "overlays/execute/lease.yaml",
+    "reading.yaml", "acting.yaml", "guards.yaml", "eviction-guard.yaml", "taint.yaml", "guide-binding.yaml",
+    "autoscaler.yaml", "surge.yaml", "surge-binding.yaml", "overlays/execute/lease.yaml",
 )  # fmt: skip
 """Every right that we ship for any mode, all bound at once, with the guards that come with them."""
 OURS = {"app.kubernetes.io/managed-by": "rescheduler"}

@@ -49,7 +49,7 @@ from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.policy.fields.policy import Guidance, Policy, may_surge
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
 
-TESTED: Final = (35, 36)
+TESTED: Final = (36, 37)
 """Minor versions of Kubernetes 1 whose real control planes the tests run on, oldest and newest."""
 
 

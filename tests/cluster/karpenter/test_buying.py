@@ -25,7 +25,7 @@ from tests.cluster.tool import HOLDS, Tool
 from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
 
-GRANTS = ("rbac.yaml", "autoscaler.yaml", "guards.yaml", "eviction-guard.yaml")
+GRANTS = ("reading.yaml", "acting.yaml", "autoscaler.yaml", "guards.yaml", "eviction-guard.yaml")
 
 
 @pytest.fixture

@@ -168,8 +168,8 @@ def test_c9_only_service_accounts_are_told() -> None:
 @pytest.mark.parametrize(
     ("version", "side"),
     [
-        ("v1.36.3", None), ("v1.35.0+k3s1", None), (None, None), ("", None), ("nonsense", None),
-        ("v1.34.9", "older"), ("v1.27.0", "older"), ("v1.37.1", "newer"), ("v2.0.0", "newer"), ("v0.35.0", "older"),
+        ("v1.36.3", None), ("v1.37.0+k3s1", None), (None, None), ("", None), ("nonsense", None),
+        ("v1.35.9", "older"), ("v1.27.0", "older"), ("v1.38.1", "newer"), ("v2.0.0", "newer"), ("v0.35.0", "older"),
     ],
 )  # fmt: skip
 def test_c14_an_untested_server_is_named_with_the_versions(version: str | None, side: str | None) -> None:
@@ -181,4 +181,4 @@ def test_c14_an_untested_server_is_named_with_the_versions(version: str | None, 
         assert text is not None
         assert version is not None
         assert version in text
-        assert f"{side} than what this version was tested with (1.35 to 1.36)" in text
+        assert f"{side} than what this version was tested with (1.36 to 1.37)" in text

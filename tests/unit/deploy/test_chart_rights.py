@@ -217,7 +217,7 @@ def test_into_the_hold_namespace_comes_no_pod_with_any_privilege() -> None:
         [found] = of_kind(render({"mode": "Execute", "holds": {"namespace": name}}), "Namespace")
         assert found["metadata"]["name"] == name
         assert found["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
-    manifests = yaml.safe_load_all((DEPLOY / "rbac.yaml").read_text())
+    manifests = yaml.safe_load_all((DEPLOY / "reading.yaml").read_text())
     [ours] = [item for item in manifests if item["kind"] == "Namespace" and "holds" in item["metadata"]["name"]]
     assert ours["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
 

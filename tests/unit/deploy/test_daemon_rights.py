@@ -24,6 +24,7 @@ WITH_RIGHTS = [
     if values.get("rbac") is None and "existingPolicy" not in values
 ]
 EXECUTE = "mode: Execute"
+ACTING = ("reading.yaml", "acting.yaml", "overlays/execute/lease.yaml")
 
 
 def policy_of(objects: list[Manifest], folder: Path) -> Policy:
@@ -51,22 +52,22 @@ def manifests(*names: str) -> list[Manifest]:
 @pytest.mark.parametrize(
     ("body", "files", "account"),
     [
-        ("mode: DryRun", ["rbac.yaml"], "rescheduler-observer"),
-        (EXECUTE, ["rbac.yaml", "overlays/execute/lease.yaml"], "rescheduler"),
+        ("mode: DryRun", ["reading.yaml"], "rescheduler-observer"),
+        (EXECUTE, [*ACTING], "rescheduler"),
         (
             f"{EXECUTE}\nguidance: Guide",
-            ["rbac.yaml", "overlays/execute/lease.yaml", "guide-binding.yaml"],
+            [*ACTING, "guide-binding.yaml"],
             "rescheduler",
         ),
-        (f"{EXECUTE}\nguidance: Taint", ["rbac.yaml", "overlays/execute/lease.yaml", "taint.yaml"], "rescheduler"),
+        (f"{EXECUTE}\nguidance: Taint", [*ACTING, "taint.yaml"], "rescheduler"),
         (
             f"{EXECUTE}\ndisruption: {{moveBy: [{{method: Surge}}]}}",
-            ["rbac.yaml", "overlays/execute/lease.yaml", "surge.yaml", "surge-binding.yaml"],
+            [*ACTING, "surge.yaml", "surge-binding.yaml"],
             "rescheduler",
         ),
         (
             "schedulers: [{configMap: kube-system/my-scheduler-config}]",
-            ["rbac.yaml", "scheduler-configuration.yaml"],
+            ["reading.yaml", "scheduler-configuration.yaml"],
             "rescheduler-observer",
         ),
     ],
@@ -79,7 +80,7 @@ def test_the_manifests_grant_what_their_policy_needs_and_no_more(body: str, file
 
 def test_the_parts_for_an_autoscaler_grant_what_each_choice_needs() -> None:
     """Nothing is missing; what is for another choice is told of, so that it can be deleted."""
-    server = RbacServer(manifests("rbac.yaml", "overlays/execute/lease.yaml", "autoscaler.yaml"), "rescheduler")
+    server = RbacServer(manifests(*ACTING, "autoscaler.yaml"), "rescheduler")
     asked = policy(f"{EXECUTE}\nautoscaler: {{scaleUp: CapacityBuffer, scaleDown: Taint}}")
     missing, excess = daemon_rights(server, asked)  # type: ignore[arg-type]
     assert missing == ()
@@ -88,7 +89,7 @@ def test_the_parts_for_an_autoscaler_grant_what_each_choice_needs() -> None:
 
 def test_a_daemon_whose_policy_moves_pods_by_surge_refuses_to_begin_without_the_rights() -> None:
     """They are named; a dry run, which takes nothing out, begins."""
-    server = RbacServer(manifests("rbac.yaml", "overlays/execute/lease.yaml"), "rescheduler")
+    server = RbacServer(manifests(*ACTING), "rescheduler")
     surging = "disruption: {moveBy: [{namespaces: [shop], method: Surge}]}"
     with pytest.raises(ClusterError) as refused:
         checked_daemon_rights(server, policy(f"{EXECUTE}\n{surging}"))  # type: ignore[arg-type]
@@ -100,7 +101,7 @@ def test_a_daemon_whose_policy_moves_pods_by_surge_refuses_to_begin_without_the_
 
 def test_a_daemon_that_evicts_refuses_to_begin_without_its_rights() -> None:
     """A table of verb, resource and namespace, each line once."""
-    server = RbacServer(manifests("rbac.yaml"), "rescheduler-observer")
+    server = RbacServer(manifests("reading.yaml"), "rescheduler-observer")
     with pytest.raises(ClusterError) as refused:
         checked_daemon_rights(server, policy(EXECUTE))  # type: ignore[arg-type]
     lines = str(refused.value).splitlines()
@@ -120,7 +121,7 @@ def test_a_daemon_that_only_shows_its_plans_begins_and_tells_what_it_may_not_see
 
 def test_what_can_be_done_without_is_a_warning() -> None:
     """Events are not worth a refusal."""
-    found = [item for item in manifests("rbac.yaml", "overlays/execute/lease.yaml")
+    found = [item for item in manifests(*ACTING)
              if item["metadata"]["name"] != "rescheduler-events"]  # fmt: skip
     [warning] = checked_daemon_rights(RbacServer(found, "rescheduler"), policy(EXECUTE))  # type: ignore[arg-type]
     assert "create  events" in warning
@@ -136,7 +137,7 @@ def test_what_can_be_done_without_is_a_warning() -> None:
 )  # fmt: skip
 def test_rights_that_the_mode_does_not_need_are_told(body: str, words: list[str]) -> None:
     """The executing account under a policy that executes less."""
-    server = RbacServer(manifests("rbac.yaml", "overlays/execute/lease.yaml"), "rescheduler")
+    server = RbacServer(manifests(*ACTING), "rescheduler")
     excess = daemon_rights(server, policy(body)).excess  # type: ignore[arg-type]
     for word in words:
         assert any(word in text for text in excess), (word, excess)
@@ -144,7 +145,7 @@ def test_rights_that_the_mode_does_not_need_are_told(body: str, words: list[str]
 
 def test_a_right_to_any_object_is_more_than_one_to_a_single_object() -> None:
     """Updating every ConfigMap of the hold namespace is too much, though updating the ledger is needed."""
-    found = manifests("rbac.yaml", "overlays/execute/lease.yaml")
+    found = manifests(*ACTING)
     ledger = next(item for item in found if item["kind"] == "Role" and item["metadata"]["name"] == "rescheduler-ledger")
     del ledger["rules"][1]["resourceNames"]
     excess = daemon_rights(RbacServer(found, "rescheduler"), policy(EXECUTE)).excess  # type: ignore[arg-type]
@@ -157,7 +158,7 @@ def test_secrets_are_never_harmless() -> None:
     role = {"kind": "ClusterRole", "metadata": {"name": "more"}, "rules": [rule]}
     bound = {"kind": "ClusterRoleBinding", "metadata": {"name": "more"}, "subjects": [{"name": "rescheduler-observer"}],
              "roleRef": {"kind": "ClusterRole", "name": "more"}}  # fmt: skip
-    server = RbacServer([*manifests("rbac.yaml"), role, bound], "rescheduler-observer")
+    server = RbacServer([*manifests("reading.yaml"), role, bound], "rescheduler-observer")
     excess = daemon_rights(server, policy("mode: DryRun")).excess  # type: ignore[arg-type]
     assert excess[0] == "get/list secrets"
 
@@ -176,7 +177,7 @@ NAMES_SECRET = (
 
 def test_a_secret_that_the_policy_names_is_needed_by_its_name() -> None:
     """Missing without the user's own Role, nothing more to say with it; a right to all Secrets is told of."""
-    bare = manifests("rbac.yaml")
+    bare = manifests("reading.yaml")
     missing, excess = daemon_rights(RbacServer(bare, "rescheduler-observer"), policy(NAMES_SECRET))  # type: ignore[arg-type]
     assert [(need.right.text, need.right.object_name, need.namespace) for need in missing] == [
         ("get secrets", "prometheus", "rescheduler-system")
@@ -193,7 +194,7 @@ def test_a_secret_that_the_policy_names_is_needed_by_its_name() -> None:
 def test_rights_in_single_namespaces_are_enough_for_a_policy_of_these() -> None:
     """With the bindings of the manifests replaced by RoleBindings in the namespaces of scope.namespaces.include."""
     moved = ("rescheduler-execute", "rescheduler-nominate", "rescheduler-events", "rescheduler-guide")
-    found = manifests("rbac.yaml", "overlays/execute/lease.yaml", "guide-binding.yaml")
+    found = manifests(*ACTING, "guide-binding.yaml")
     wide = [item for item in found if item["kind"] == "ClusterRoleBinding" and item["metadata"]["name"] in moved]
     local = [{**item, "kind": "RoleBinding", "metadata": {**item["metadata"], "namespace": "shop"}} for item in wide]
     told = [{**item, "metadata": {**item["metadata"], "namespace": "rescheduler-system"}}

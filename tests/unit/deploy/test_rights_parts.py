@@ -16,7 +16,10 @@ from rescheduler.adapters.kubernetes.rights.parts import PARTS, REVIEWS, RightsP
 from rescheduler.adapters.kubernetes.rights.rights import Right
 from tests.paths import DEPLOY
 
-FILES = ("rbac.yaml", "surge.yaml", "autoscaler.yaml", "metrics.yaml", "overlays/execute/lease.yaml")
+FILES = (
+    "reading.yaml", "acting.yaml", "guide-binding.yaml", "taint.yaml", "surge.yaml", "autoscaler.yaml", "metrics.yaml",
+    "overlays/execute/lease.yaml",
+)  # fmt: skip
 ROOM = tuple(
     RightsPart(role, (*COLLECTIONS[how].rights, *TEMPLATES.rights), "autoscaler.yaml")
     for role, how in (
@@ -82,7 +85,7 @@ def test_no_role_reads_secrets() -> None:
 
 def test_what_is_watched_may_be_read() -> None:
     """The role for looking names each kind of a snapshot, and nothing else."""
-    [role] = [role for role in roles_in("rbac.yaml") if role["metadata"]["name"] == "rescheduler-observe"]
+    [role] = [role for role in roles_in("reading.yaml") if role["metadata"]["name"] == "rescheduler-observe"]
     wanted = {
         Right(verb, kind.path.rpartition("/")[2], kind.api_version.rpartition("/")[0], is_local=False)
         for kind in KINDS

@@ -68,7 +68,7 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
     if status == 403:
         return ForbiddenError(
             f"{server} forbids us to {_verb(method, path)} {described(path)} (403 Forbidden{said}); "
-            f"{_remedy(path, said)}"
+            f"{_remedy(method, path, said)}"
         )
     if status == 404:
         return NotServedError(f"{server} does not serve {described(path)} (404 Not Found{said})")
@@ -83,7 +83,7 @@ def refusal(server: str, name: str, method: str, path: str, status: int, body: b
     return ClusterError(f"{server} answered {method} {path} with status {status}{said}")
 
 
-def _remedy(path: str, said: str) -> str:
+def _remedy(method: str, path: str, said: str) -> str:
     """Where the right to a request stands. What only some policies need is not in the roles that everybody binds."""
     if "ValidatingAdmissionPolicy" in said:
         return "docs/rights.md tells what the guards of deploy/ let through, and where names are written in them"
@@ -92,7 +92,9 @@ def _remedy(path: str, said: str) -> str:
         return "deploy/scheduler-configuration.yaml grants it: write this namespace and name there, and apply it"
     if resource == "secrets":
         return "give this account a Role in that namespace that names the Secret, with the verb get"
-    return "deploy/rbac.yaml grants what is needed: kubectl apply -f deploy/rbac.yaml, and bind it to this account"
+    files = ("reading.yaml",) if method == "GET" else ("reading.yaml", "acting.yaml")
+    typed = " ".join(f"-f deploy/{file}" for file in files)
+    return f"deploy/{files[-1]} grants what is needed: kubectl apply {typed}, and bind it to this account"
 
 
 def server_message(body: bytes) -> str:

@@ -64,7 +64,7 @@ def _path(collection: str, name: str, subresource: str = "") -> str:
 
 
 def ensure_namespace(connection: Connection, name: str) -> None:
-    """Make a namespace if it is missing: ``deploy/rbac.yaml`` brings it, a first try does not. Raises ClusterError."""
+    """Make a missing namespace: ``deploy/reading.yaml`` brings it, a first try does not. Raises ClusterError."""
     try:
         connection.get(namespace_path(name))
     except NotServedError:

@@ -35,9 +35,9 @@ def why_no_holds(connection: Connection, namespace: str, scope: Iterable[str] = 
         return f"Kubernetes {version.git_version} has no scheduling gates; 1.{FIRST_MINOR} or newer is needed"
     lacking = [right.text for right in missing(connection, NEEDED_FOR_HOLDS, namespace, scope)]
     if lacking:
-        return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
+        return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/acting.yaml grants it"
     if not _exists(connection, namespace) and not may(connection, Right("create", "namespaces", is_local=False), ""):
-        return f"there is no namespace {namespace} and we may not make it; deploy/rbac.yaml brings it"
+        return f"there is no namespace {namespace} and we may not make it; deploy/reading.yaml brings it"
     return None
 
 
@@ -104,7 +104,7 @@ def why_no_gates(connection: Connection, namespace: str, scope: Iterable[str] = 
         return f"{wrong}; {INSTALLING}"
     lacking = [right.text for right in missing(connection, NEEDED_FOR_GATES, namespace, scope)]
     if lacking:
-        return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/rbac.yaml grants it"
+        return f"we may not {', '.join(lacking)} (namespace {namespace}); deploy/guide-binding.yaml grants it"
     return None
 
 

@@ -176,9 +176,12 @@ class ConfigMaps(LedgerObjects):
             ) from error
 
     def _denied(self, verb: str, called: str, said: str) -> str:
+        file = (
+            "deploy/reading.yaml, and to those who act deploy/acting.yaml," if verb == "get" else "deploy/acting.yaml"
+        )
         return (
             f"{self._connection.server} forbids us to {verb} {called}, in which evictions are written down "
-            f"(403 Forbidden{said}); deploy/rbac.yaml grants it: {verb} configmaps in namespace {self.namespace}"
+            f"(403 Forbidden{said}); {file} grants it: {verb} configmaps in namespace {self.namespace}"
         )
 
     def _called(self, name: str) -> str:

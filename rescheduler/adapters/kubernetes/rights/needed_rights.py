@@ -32,7 +32,7 @@ def refuse_without_rights(connection: Connection, namespaces: Iterable[str]) -> 
     lacking = _lacking(connection, (EVICT,), namespaces)
     if lacking:
         raise ClusterError(
-            "this account lacks rights that the plan needs, so nothing was done; deploy/rbac.yaml grants them:\n"
+            "this account lacks rights that the plan needs, so nothing was done; deploy/acting.yaml grants them:\n"
             + rights_table(lacking)
         )
 

@@ -16,7 +16,7 @@ class RightsPart(NamedTuple):
 
     role: str
     rights: tuple[Right, ...]
-    file: str = "rbac.yaml"
+    file: str = "acting.yaml"
 
 
 def rights_to(verbs: str, resource: str, group: str = "", **more: Any) -> tuple[Right, ...]:
@@ -32,7 +32,7 @@ _SHARDS: Final = tuple(
 )
 READ_SHARD: Final = _SHARDS[0]
 """One is asked about for all: a role that knows of shards lists every name."""
-LEDGER_READER: Final = RightsPart("rescheduler-ledger-reader", (READ_LEDGER, *_SHARDS))
+LEDGER_READER: Final = RightsPart("rescheduler-ledger-reader", (READ_LEDGER, *_SHARDS), "reading.yaml")
 WRITE_LEDGER: Final = (Right("create", "configmaps"), READ_LEDGER._replace(verb="update"))
 LEDGER: Final = RightsPart(
     "rescheduler-ledger",
@@ -60,8 +60,8 @@ _SEE_RULE: Final = tuple(
     Right("get", kind, "admissionregistration.k8s.io", is_local=False, object_name="rescheduler-guide")
     for kind in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings")
 )
-GUIDE: Final = RightsPart("rescheduler-guide", NEEDED_FOR_GATES)
-GUIDE_POLICY: Final = RightsPart("rescheduler-guide-policy", _SEE_RULE)
+GUIDE: Final = RightsPart("rescheduler-guide", NEEDED_FOR_GATES, "guide-binding.yaml")
+GUIDE_POLICY: Final = RightsPart("rescheduler-guide-policy", _SEE_RULE, "guide-binding.yaml")
 """A part of its own, since it can only be bound for the whole cluster; GUIDE may be bound in single namespaces."""
 CHANGE_NODES: Final = rights_to("get patch", "nodes", is_local=False)
 SURGE: Final = RightsPart(
@@ -74,7 +74,7 @@ SURGE: Final = RightsPart(
     "surge.yaml",
 )
 """Bound apart. It stands in one file with its guard, without which the right to patch pods is a large one."""
-TAINT: Final = RightsPart("rescheduler-taint", CHANGE_NODES)
+TAINT: Final = RightsPart("rescheduler-taint", CHANGE_NODES, "taint.yaml")
 MARK_NODES: Final = RightsPart("rescheduler-mark-nodes", CHANGE_NODES, "autoscaler.yaml")
 _LEASE: Final = Right("create", "leases", "coordination.k8s.io")
 LEASE: Final = RightsPart(

@@ -89,7 +89,9 @@ def test_a_right_that_is_missing_is_told_by_name(book: ShardedLedger, objects: O
     verb = {"GET": "get", "POST": "create", "PUT": "update"}[method]
     with pytest.raises(LedgerDeniedError, match=f"forbids us to {verb} ConfigMap holds/book") as caught:
         book.read() if method == "GET" else book.write(FULL, version)
-    assert f"deploy/rbac.yaml grants it: {verb} configmaps in namespace holds" in str(caught.value)
+    assert f" grants it: {verb} configmaps in namespace holds" in str(caught.value)
+    assert ("deploy/reading.yaml" in str(caught.value)) == (verb == "get")
+    assert "deploy/acting.yaml" in str(caught.value)
 
 
 def test_a_namespace_that_we_may_not_look_at_is_no_error(

@@ -15,7 +15,7 @@ from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.single_entries import read_config_maps, read_secret
 from rescheduler.extension_points import ClusterError, SnapshotError
-from tests.paths import DEPLOY
+from tests.paths import ACTING, DEPLOY
 from tests.unit.adapters.api_objects import Object, api_object, list_of, node_object
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, Request, answer, serving, status
 
@@ -96,7 +96,8 @@ def test_a_config_map_that_we_may_not_read_is_told_with_the_role_that_grants_it(
     assert role["metadata"] == binding["metadata"]
     accounts = {
         item["metadata"]["name"]
-        for item in yaml.safe_load_all((DEPLOY / "rbac.yaml").read_text())
+        for file in ACTING
+        for item in yaml.safe_load_all(file.read_text())
         if item["kind"] == "ServiceAccount"
     }
     assert {subject["name"] for subject in binding["subjects"]} == accounts

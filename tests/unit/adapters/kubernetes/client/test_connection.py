@@ -123,7 +123,7 @@ def test_a_forbidden_kind_is_named_with_the_remedy(tmp_path: Path) -> None:
     text = str(caught.value)
     assert "list poddisruptionbudgets in API group policy" in text
     assert 'User "x" cannot list' in text
-    assert "deploy/rbac.yaml" in text
+    assert "kubectl apply -f deploy/reading.yaml, and bind" in text
 
 
 def test_a_guard_that_refuses_is_not_taken_for_a_missing_right(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_guard_that_refuses_is_not_taken_for_a_missing_right(tmp_path: Path) -
         connect(server.kubeconfig(tmp_path), read_only=True).get("/apis/batch/v1/namespaces/holds/jobs/a")
     assert "denied request: no other Job" in str(caught.value)
     assert "docs/rights.md" in str(caught.value)
-    assert "rbac.yaml" not in str(caught.value)
+    assert "kubectl apply" not in str(caught.value)
 
 
 def test_a_missing_kind_is_told_apart(tmp_path: Path) -> None:

@@ -337,7 +337,7 @@ def test_a_missing_right_is_named(missing: str) -> None:
     reason = why_no_holds(reviewing_server(missing), "holds")  # type: ignore[arg-type]
     assert reason is not None
     assert missing.split()[0] in reason
-    assert "rbac.yaml" in reason
+    assert "acting.yaml" in reason
 
 
 def test_rights_in_the_namespaces_whose_pods_move_are_enough() -> None:

@@ -222,7 +222,7 @@ def test_cleaning_finds_jobs_anywhere_and_pods_whose_job_is_gone() -> None:
 
 
 def test_cleaning_without_rights_everywhere_looks_in_the_namespace_of_placeholders() -> None:
-    """The role that deploy/rbac.yaml grants is enough."""
+    """The role that deploy/acting.yaml grants is enough."""
     server = FakeServer()
     server.answer("GET", "/apis/batch/v1/jobs", status(403))
     server.answer("GET", "/api/v1/pods", status(403))
