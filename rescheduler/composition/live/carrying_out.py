@@ -238,20 +238,29 @@ def carried_out(
     ``grace_seconds``: given to each pod that is evicted; None: its own.
     """
     from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
+    from rescheduler.adapters.kubernetes.reader import LiveReader
     from rescheduler.composition.live.guarding import freed_of_earlier_runs, guarded
     from rescheduler.composition.live.standing_rights import checked_rights, reader_for
+    from rescheduler.composition.live.watching import sight_of
 
     connection = connected(options, read_only=False)
     clock = SystemClock()
     untested = untested_version(cluster.server_version)
-    rights = checked_rights(connection, proposed) if _has_work(proposed, cluster) else ()
+    has_work = _has_work(proposed, cluster)
+    rights = checked_rights(connection, proposed) if has_work else ()
     warnings = (*rights, *([untested] if untested else ()))
     if policy.guidance is not Guidance.PREDICT:
         warnings += freed_of_earlier_runs(connection, cluster, policy)
-    with guarded(options, policy, run_id, connection, proposed) as guard:
+    watching = connected(options, read_only=True)
+    seen = proposed if has_work else with_changes(proposed, moves=(), placements=())
+    with (
+        guarded(options, policy, run_id, connection, proposed) as guard,
+        sight_of(seen, watching, LiveReader(watching), policy.hold.namespace, clock, told.append) as sight,
+    ):
         target = KubernetesTarget(
-            connection, reader_for(connection, proposed), clock=clock, hold_namespace=policy.hold.namespace,
-            scope=policy.scope.namespaces.include or (), guard=guard.start, grace_seconds=grace_seconds,
+            connection, reader_for(sight.reader, connection, proposed), clock=clock,
+            hold_namespace=policy.hold.namespace, scope=policy.scope.namespaces.include or (), guard=guard.start,
+            grace_seconds=grace_seconds, reads=sight.reads,
         )  # fmt: skip
         done = attempted(executor(target, clock, ledgers_of(connection, policy, clock, told.append)), proposed)
     result = done.result
