@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, InvalidRequestError, NotServedError
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
+from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness, shown_by
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
@@ -35,16 +36,16 @@ class PlanSight(NamedTuple):
 def sight_of(
     plan: Plan,
     connection: Connection,
-    live: ClusterReader,
     own_namespace: str,
     clock: Clock,
     tell: Callable[[str], None],
 ) -> Iterator[PlanSight]:
     """Watches of ``connection``, which may be one that only reads, until the end, however that comes.
 
-    Where there can be none, which ``tell`` is told once, ``live`` lists the cluster. Nothing is opened for a plan
+    Where there can be none, which ``tell`` is told once, the cluster is listed. Nothing is opened for a plan
     without moves and placements.
     """
+    live = LiveReader(connection)
     if not plan.moves and not plan.placements:
         yield PlanSight(live)
         return

@@ -105,14 +105,14 @@ def _read(stream: Iterable[bytes], kind: str, what: str) -> Shown:
     raise ClusterError(f"{what}: the stream ended before it was whole")
 
 
-class _Mark(NamedTuple):
+class _SeenVersion(NamedTuple):
     """What the server showed of one kind: it had come to ``version`` when it was asked, at ``began``."""
 
     began: float
     version: int
 
 
-class _Question(NamedTuple):
+class _Proof(NamedTuple):
     """One stream, and the parts that it proves."""
 
     asked: WatchedScope
@@ -126,7 +126,7 @@ class Freshness:
         self._connection, self._mirror, self._clock = connection, mirror, clock
         self._lock = Lock()
         self._proven_at: dict[WatchedScope, float] = {}
-        self._marks: dict[str, deque[_Mark]] = defaultdict(lambda: deque(maxlen=MOST_MARKS))
+        self._marks: dict[str, deque[_SeenVersion]] = defaultdict(lambda: deque(maxlen=MOST_MARKS))
 
     def prove(self, scopes: Sequence[WatchedScope], within: float = FRESH_SECONDS) -> float:
         """How old, in seconds, what the mirror shows of these scopes may be: no more than ``within`` when it was asked.
@@ -154,7 +154,7 @@ class Freshness:
             marks = [mark.began for mark in self._marks[scope.kind] if told is not None and told >= mark.version]
             return max(self._proven_at.get(scope, float("-inf")), reflector.listed_at, *marks)
 
-    def _questions(self, scopes: Sequence[WatchedScope]) -> list[_Question]:
+    def _questions(self, scopes: Sequence[WatchedScope]) -> list[_Proof]:
         """Nodes by name are asked for together, by the label that the mirror knows them to carry."""
         nodes = self._mirror.stores["Node"]
         found, named = [], []
@@ -163,14 +163,14 @@ class Freshness:
             if is_named and nodes.found_in([scope._replace(labels=_by_hostname([scope.name]))]):
                 named.append(scope)
             else:
-                found.append(_Question(scope, (scope,)))
+                found.append(_Proof(scope, (scope,)))
         for start in range(0, len(named), MOST_TOGETHER):
             part = tuple(named[start : start + MOST_TOGETHER])
             asked = part[0] if len(part) == 1 else WatchedScope("Node", labels=_by_hostname([one.name for one in part]))
-            found.append(_Question(asked, part))
+            found.append(_Proof(asked, part))
         return found
 
-    def _prove(self, question: _Question) -> None:
+    def _prove(self, question: _Proof) -> None:
         began, scope = self._clock.monotonic(), question.asked
         shown = shown_by(self._connection, scope)
         asked_at = self._clock.monotonic()
@@ -186,7 +186,7 @@ class Freshness:
             self._proven_at.update(dict.fromkeys(question.proves, began))
             version = number_of(shown.version)
             if version is not None:
-                self._marks[scope.kind].append(_Mark(began, version))
+                self._marks[scope.kind].append(_SeenVersion(began, version))
 
     def _difference(self, scope: WatchedScope, shown: Shown) -> str | None:
         """What the mirror shows otherwise; None: nothing, or it is newer."""

@@ -10,25 +10,17 @@ from msgspec import structs
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, InvalidRequestError
+from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader
 from rescheduler.composition.live.watching import sight_of
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.objects.cluster import Cluster
 from tests.unit.adapters.api_objects import node_object, pod_object
 from tests.unit.adapters.kubernetes.watch.test_freshness import NODES, PODS, Server
 from tests.unit.adapters.kubernetes.watch.watched_server import Asked, raising
 from tests.unit.execution.worlds import fragmented, two_moves
 
 PLAN = two_moves(fragmented())
-
-
-class Listing:
-    """Stands in for the reader that lists everything."""
-
-    def read(self) -> Cluster:
-        """A cluster that is known again."""
-        return Cluster(source="listed")
 
 
 @pytest.fixture
@@ -42,7 +34,7 @@ def server() -> Server:
 
 def opened(server: Server, told: list[str], plan: Any = PLAN) -> Any:
     """What sees the cluster while the plan runs."""
-    return sight_of(plan, server, Listing(), "holds", SystemClock(), told.append)  # type: ignore[arg-type]
+    return sight_of(plan, server, "holds", SystemClock(), told.append)  # type: ignore[arg-type]
 
 
 def test_the_cluster_is_seen_by_watches_until_the_end(server: Server) -> None:
@@ -77,7 +69,7 @@ def test_where_nothing_can_be_watched_the_cluster_is_listed(server: Server, erro
     told: list[str] = []
     server.faults.append(raising(error, "proof"))
     with opened(server, told) as sight:
-        assert sight.reader.read().source == "listed"
+        assert isinstance(sight.reader, LiveReader)
         assert sight.reads is None
     assert len(told) == 1
     assert told[0].startswith(said)
@@ -95,7 +87,7 @@ def test_where_one_kind_may_not_be_watched_the_cluster_is_listed(server: Server)
     told: list[str] = []
     server.faults.append(deny)
     with opened(server, told) as sight:
-        assert sight.reader.read().source == "listed"
+        assert isinstance(sight.reader, LiveReader)
     assert len(told) == 1
     assert "nodes is forbidden" in told[0]
 
@@ -104,5 +96,5 @@ def test_for_nothing_to_do_no_watch_is_opened(server: Server) -> None:
     """A plan that was carried out before is looked at once, by a list."""
     told: list[str] = []
     with opened(server, told, structs.replace(PLAN, moves=(), placements=())) as sight:
-        assert sight.reader.read().source == "listed"
+        assert isinstance(sight.reader, LiveReader)
     assert (told, server.asked) == ([], [])
