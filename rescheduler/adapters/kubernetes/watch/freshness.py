@@ -160,7 +160,7 @@ class Freshness:
         found, named = [], []
         for scope in scopes:
             is_named = scope.kind == "Node" and bool(scope.name)
-            if is_named and nodes.found_in([scope._replace(labels=_by_hostname([scope.name]))]):
+            if is_named and nodes.versions_in(scope._replace(labels=_by_hostname([scope.name]))):
                 named.append(scope)
             else:
                 found.append(_Proof(scope, (scope,)))

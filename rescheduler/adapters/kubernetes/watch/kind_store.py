@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -251,16 +251,31 @@ class KindStore:
         """The versions of all objects of a part, those that are set aside too."""
         with self._lock:
             kept = self._kept
-            return {key: one for key, one in kept.versions.items() if scope.holds(key, kept.objects.get(key))}
+            return {key: kept.versions[key] for key in self._near(scope) if scope.holds(key, kept.objects.get(key))}
 
-    def found_in(self, scopes: Sequence[WatchedScope]) -> list[Any]:
-        """All objects of any of these parts, each once. Raises UncountedError where one of them is set aside."""
+    def found_in(self, scope: WatchedScope) -> list[Any]:
+        """All objects of a part. Raises UncountedError where one of them is set aside."""
         with self._lock:
             kept = self._kept
             for key in kept.aside:
-                if any(scope.may_hold(key, kept.objects.get(key)) for scope in scopes):
+                if scope.may_hold(key, kept.objects.get(key)):
                     raise UncountedError(f"{self._kind} {'/'.join(filter(None, key))} is set aside")
-            return [found for key, found in kept.objects.items() if any(scope.holds(key, found) for scope in scopes)]
+            found = ((key, kept.objects.get(key)) for key in self._near(scope))
+            return [one for key, one in found if one is not None and scope.holds(key, one)]
+
+    def _near(self, scope: WatchedScope) -> list[Key]:
+        """All that may be of a part, and few others: of 150,000 pods only a plain comparison can be made each time."""
+        kept = self._kept
+        if scope.name and (scope.namespace or self._kind in CLUSTER_WIDE):
+            key = scope.namespace, scope.name
+            return [key] if key in kept.versions else []
+        if scope.node:
+            return (
+                [key for key, pod in kept.objects.items() if pod.node_name == scope.node] if self._kind == "Pod" else []
+            )
+        if scope.namespace:
+            return [key for key in kept.versions if key[0] == scope.namespace]
+        return list(kept.versions)
 
     def state(self) -> KindState:
         """What there is."""

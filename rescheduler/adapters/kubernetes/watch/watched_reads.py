@@ -52,7 +52,7 @@ class WatchedReads(ServerReads):
         scopes = [WatchedScope("Pod", namespace, labels=selector) for namespace, selector in asked]
         try:
             self._prove(scopes, FRESH_SECONDS)
-            return [self._mirror.stores["Pod"].found_in([scope]) for scope in scopes]
+            return [self._mirror.stores["Pod"].found_in(scope) for scope in scopes]
         except ClusterError:
             return super().read_lists(asked)
 
@@ -158,7 +158,7 @@ class _MirrorReads(NarrowReads):
         return found
 
     def _all(self, scope: WatchedScope) -> list[Any]:
-        return self._mirror.stores[scope.kind].found_in([scope])
+        return self._mirror.stores[scope.kind].found_in(scope)
 
     def _one(self, scope: WatchedScope) -> Any:
         return next(iter(self._all(scope)), None)
