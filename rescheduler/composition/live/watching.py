@@ -10,7 +10,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, InvalidRequestError, NotServedError
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.kubernetes.watch.freshness import Freshness, shown_by
+from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, shown_by
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
@@ -18,6 +18,8 @@ from rescheduler.adapters.kubernetes.watch.watched_reads import WatchedReads
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
 from rescheduler.model.plan.plan import Plan
 
+PROBES: Final = 2
+"""The first may take long for reasons of its own: a connection is opened, credentials are fetched."""
 SYNC_SECONDS: Final = 120.0
 """So long the first reading may take: about twice what 150,000 pods take."""
 LOOK_SECONDS: Final = 0.2
@@ -51,7 +53,7 @@ def sight_of(
         return
     mirror = Mirror(connection, clock)
     try:
-        objection = _why_no_watches(connection) or _unsynced(mirror, clock)
+        objection = _why_no_watches(connection, clock) or _unsynced(mirror, clock)
         if objection is not None:
             mirror.stop(STOP_SECONDS)
             tell(f"{objection}; instead the cluster is listed again and again while the plan is carried out")
@@ -66,17 +68,29 @@ def sight_of(
         mirror.stop(STOP_SECONDS)
 
 
-def _why_no_watches(connection: Connection) -> str | None:
-    """Ask for the least that shows it: one pod, which need not exist, streamed from all of the cluster."""
-    try:
-        shown_by(connection, WatchedScope("Pod", name="rescheduler"))
-    except ForbiddenError as error:
-        return f"watches are denied: {error}"
-    except InvalidRequestError as error:
-        return f"this API server does not stream lists (Kubernetes 1.32 and newer do): {error}"
-    except ClusterError as error:
-        return f"watches do not work here: {error}"
-    return None
+def _why_no_watches(connection: Connection, clock: Clock) -> str | None:
+    """Ask for the least that shows it: one pod, which need not exist, streamed from all of the cluster.
+
+    What stands between may hold a stream back until it is over: then no proof comes in time, and no watch tells.
+    """
+    took = 0.0
+    for _ in range(PROBES):
+        began = clock.monotonic()
+        try:
+            shown_by(connection, WatchedScope("Pod", name="rescheduler"))
+        except ForbiddenError as error:
+            return f"watches are denied: {error}"
+        except InvalidRequestError as error:
+            return f"this API server does not stream lists (Kubernetes 1.32 and newer do): {error}"
+        except ClusterError as error:
+            return f"watches do not work here: {error}"
+        took = clock.monotonic() - began
+        if took <= FRESH_SECONDS:
+            return None
+    return (
+        f"a stream of nothing took {took:.1f} s, and {FRESH_SECONDS:g} s is the most: a proxy may hold streams back, "
+        "or the API server has much to do"
+    )
 
 
 def _unsynced(mirror: Mirror, clock: Clock) -> str | None:

@@ -129,9 +129,10 @@ class Freshness:
         self._marks: dict[str, deque[_SeenVersion]] = defaultdict(lambda: deque(maxlen=MOST_MARKS))
 
     def prove(self, scopes: Sequence[WatchedScope], within: float = FRESH_SECONDS) -> float:
-        """How old, in seconds, what the mirror shows of these scopes may be: no more than ``within`` when it was asked.
+        """How much older than the question what the mirror shows of these scopes may be: ``within`` seconds at most.
 
-        Raises StaleMirrorError where it shows something else, ClusterError where the server does not answer.
+        The time that proofs take does not count. Raises StaleMirrorError where the mirror shows something else,
+        ClusterError where the server does not answer.
         """
         now = self._clock.monotonic()
         known = {scope: self._known_at(scope) for scope in scopes}
@@ -140,7 +141,7 @@ class Freshness:
         for proof in [in_background(partial(self._prove, question), "freshness") for question in questions]:
             proof.result()
         oldest = min((at for scope, at in known.items() if scope not in open_scopes), default=now)
-        return self._clock.monotonic() - min(oldest, now)
+        return now - min(oldest, now)
 
     def _known_at(self, scope: WatchedScope) -> float:
         """As of when a part is proven: by itself, or with all of its kind.

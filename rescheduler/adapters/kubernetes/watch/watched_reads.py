@@ -14,7 +14,7 @@ from rescheduler.adapters.kubernetes.watch.freshness import CATCH_UP_SECONDS, FR
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older
-from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
+from rescheduler.adapters.vicinity import NarrowReads, in_order, read_vicinity
 from rescheduler.extension_points import Clock, ClusterError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
@@ -26,12 +26,17 @@ from rescheduler.model.plan.vicinity import Vicinity, counted_with, owners_of
 
 VERDICT_SECONDS: Final = 0.5
 """A proof that began no longer ago serves a verdict, which takes time itself and rests on nothing older than 1 s."""
+SLOW_SECONDS: Final = 0.5
+"""Proofs that take longer leave a verdict too little of its second, or none, as where somebody holds streams back."""
+RESPITE_SECONDS: Final = 5.0
+"""So long after one of those the server is asked in the place of the watches, and nothing is waited for in vain."""
 
 
 class WatchedReads(ServerReads):
     """The pod that is to leave is read from the server all the same, whatever the watches tell of it.
 
-    What is not proven, not followed, or set aside is asked of the server.
+    What is not proven, not followed, or set aside is asked of the server; so is everything for a while where proofs are
+    slow. For one thread.
     """
 
     def __init__(
@@ -46,6 +51,7 @@ class WatchedReads(ServerReads):
         super().__init__(connection)
         self._mirror, self._freshness, self._clock, self._scopes = mirror, freshness, clock, scopes
         self._told = _MirrorReads(mirror)
+        self._slow_until = float("-inf")
 
     def read_lists(self, asked: Sequence[tuple[str, LabelSelector | None]]) -> Sequence[Sequence[Pod]]:
         """No older than a second. Raises ClusterError."""
@@ -57,30 +63,52 @@ class WatchedReads(ServerReads):
             return super().read_lists(asked)
 
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
-        """What a move depends on, with how old it may be, and its pod of this moment. Raises ClusterError."""
-        reading = in_background(partial(read_pod, self._connection, move.pod.namespace, move.pod.name), "narrow-read")
-        try:
-            return self._proven_vicinity(move, cluster, reading.result)
-        except ClusterError:
-            return super().read_vicinity(move, cluster)
+        """What a move depends on, with how old it may be, and its pod of this moment. Raises ClusterError.
 
-    def _proven_vicinity(self, move: Move, cluster: Cluster, read_live: Callable[[], Pod | None]) -> Vicinity:
+        What was told half a second too late for a verdict is not told again: whoever finds it over a second old asks
+        over half a second after what was proven for him began, and it is proven anew.
+        """
+        began = self._clock.monotonic()
+        try:
+            return self._proven_vicinity(move, cluster)
+        except ClusterError:
+            late = self._clock.monotonic() - began
+            return super().read_vicinity(move, cluster)._replace(age_seconds=-late)
+
+    def _proven_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """Raises ClusterError where the server has to be asked."""
+        self._require_swift()
+        began = self._clock.monotonic()
+        reading = in_background(partial(read_pod, self._connection, move.pod.namespace, move.pod.name), "narrow-read")
         counted = self._counted(move, cluster)
         age = self._prove(self._around(move, cluster, counted), VERDICT_SECONDS)
-        live = read_live()
+        live = reading.result()
         self._await(live)
+        if age + self._clock.monotonic() - began > FRESH_SECONDS:
+            raise ClusterError("what was proven is too old already")
         around = read_vicinity(self._told, move, cluster)
         if self._counted(move, cluster) != counted:
             raise ClusterError("a budget or a label has just changed who is counted with the pod")
         return _with_pod(around, move, live)._replace(age_seconds=age)
 
     def _prove(self, scopes: Sequence[WatchedScope], within: float) -> float:
-        """How old these parts may be. Raises ClusterError where nobody knows."""
+        """How much older than the question these parts may be. Raises ClusterError where nobody knows."""
+        self._require_swift()
         lost = self._mirror.kinds_out_of_sync().keys() & {scope.kind for scope in scopes}
         if lost:
             raise ClusterError(f"{', '.join(sorted(lost))} is not followed just now")
-        return self._freshness.prove(list(dict.fromkeys(scopes)), within)
+        began = self._clock.monotonic()
+        try:
+            return self._freshness.prove(list(dict.fromkeys(scopes)), within)
+        finally:
+            ended = self._clock.monotonic()
+            if ended - began > SLOW_SECONDS:
+                self._slow_until = ended + RESPITE_SECONDS
+
+    def _require_swift(self) -> None:
+        """Raise ClusterError for a while after proofs were slow."""
+        if self._clock.monotonic() < self._slow_until:
+            raise ClusterError("proofs were slow a moment ago")
 
     def _counted(self, move: Move, cluster: Cluster) -> Sequence[LabelSelector | None]:
         """What selects the pods that are counted with this one, by what the watches have told so far."""
@@ -120,8 +148,8 @@ def _with_pod(around: Vicinity, move: Move, live: Pod | None) -> Vicinity:
     ours = next((pod for pod in around.pods if pod.key == move.pod.key), None)
     if ours is not None and live is not None and is_older(live.resource_version, ours.resource_version):
         return around
-    others = tuple(pod for pod in around.pods if pod.key != move.pod.key)
-    return around._replace(pods=others if live is None else (*others, live))
+    others = [pod for pod in around.pods if pod.key != move.pod.key]
+    return around._replace(pods=in_order(others if live is None else [*others, live]))
 
 
 class _MirrorReads(NarrowReads):

@@ -14,7 +14,8 @@ from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader
 from rescheduler.composition.live.watching import sight_of
-from rescheduler.extension_points import ClusterError
+from rescheduler.extension_points import Clock, ClusterError
+from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import node_object, pod_object
 from tests.unit.adapters.kubernetes.watch.test_freshness import NODES, PODS, Server
 from tests.unit.adapters.kubernetes.watch.watched_server import Asked, raising
@@ -32,9 +33,9 @@ def server() -> Server:
     return found
 
 
-def opened(server: Server, told: list[str], plan: Any = PLAN) -> Any:
+def opened(server: Server, told: list[str], plan: Any = PLAN, clock: Clock | None = None) -> Any:
     """What sees the cluster while the plan runs."""
-    return sight_of(plan, server, "holds", SystemClock(), told.append)  # type: ignore[arg-type]
+    return sight_of(plan, server, "holds", clock or SystemClock(), told.append)  # type: ignore[arg-type]
 
 
 def test_the_cluster_is_seen_by_watches_until_the_end(server: Server) -> None:
@@ -74,6 +75,23 @@ def test_where_nothing_can_be_watched_the_cluster_is_listed(server: Server, erro
     assert len(told) == 1
     assert told[0].startswith(said)
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("slow", [1, 2])
+def test_where_streams_are_held_back_the_cluster_is_listed(server: Server, slow: int) -> None:
+    """A proxy that passes answers on when they are whole: no proof would ever come in time. A slow start is none."""
+    clock, left = FakeClock(), [2.0] * slow
+    told: list[str] = []
+
+    def hold_back(asked: Asked) -> None:
+        if asked.how == "proof" and left:
+            clock.sleep(left.pop())
+
+    server.faults.append(hold_back)
+    with opened(server, told, clock=clock) as sight:
+        assert isinstance(sight.reader, LiveReader if slow > 1 else ProvenReader)
+    assert [text.partition(",")[0] for text in told] == ["a stream of nothing took 2.0 s"] * (slow - 1)
+    assert [asked.how for asked in server.asked].count("proof") == 2
 
 
 def test_where_one_kind_may_not_be_watched_the_cluster_is_listed(server: Server) -> None:

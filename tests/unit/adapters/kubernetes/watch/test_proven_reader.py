@@ -47,9 +47,9 @@ def test_it_counts_as_taken_when_it_was_asked_for() -> None:
     scene = Scene()
     prove = scene.freshness.prove
 
-    def slow(scopes: Sequence[WatchedScope], within: float) -> None:
+    def slow(scopes: Sequence[WatchedScope], within: float = 1.0) -> float:
         scene.clock.sleep(2.5)
-        prove(scopes, within)
+        return prove(scopes, within)
 
     scene.freshness.prove = slow  # type: ignore[method-assign]
     asked_at = scene.mirror.snapshot().taken_at

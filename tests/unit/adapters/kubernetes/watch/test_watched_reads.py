@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
-from rescheduler.adapters.kubernetes.watch.watched_reads import WatchedReads
+from rescheduler.adapters.kubernetes.watch.watched_reads import RESPITE_SECONDS, WatchedReads
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity
 from tests.unit.adapters.api_objects import pod_object
 from tests.unit.adapters.kubernetes.watch.test_freshness import NODES, PODS, Scene, Server
+from tests.unit.adapters.kubernetes.watch.watched_server import Asked
 
 MOVE = Move(
     pod=PodReference("default", "on-n1", "uid-1"), from_node="n1", to_node="n2", wave=1, reason="", objective=""
 )
+OTHER = structs.replace(MOVE, pod=PodReference("default", "on-n2", "uid-2"), from_node="n2", to_node="n1")
 BUDGETS = KIND_BY_NAME["PodDisruptionBudget"].path
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -57,9 +60,18 @@ class Watched(Scene):
             self.server, self.mirror, self.freshness, self.clock, lambda: (WatchedScope("Node", name="n1"),)  # type: ignore[arg-type]
         )  # fmt: skip
 
-    def around(self) -> Vicinity:
-        """What the move depends on."""
-        return self.reads.read_vicinity(MOVE, self.mirror.snapshot())
+    def around(self, move: Move = MOVE) -> Vicinity:
+        """What a move depends on."""
+        return self.reads.read_vicinity(move, self.mirror.snapshot())
+
+    def slow(self, seconds: float, path: str = NODES) -> None:
+        """Proofs of one kind take so long from now on: only one is under way at a time."""
+
+        def wait(asked: Asked) -> None:
+            if asked.how == "proof" and asked.path == path:
+                self.clock.sleep(seconds)
+
+        self.server.faults[:] = [wait]
 
     def _from_server(self, *_: Any) -> Any:
         self.asked += 1
@@ -91,11 +103,36 @@ def test_moves_of_the_same_half_second_share_their_proofs(monkeypatch: pytest.Mo
     scene.around()
     proofs = scene.proofs()
     scene.clock.sleep(0.4)
-    assert scene.around().age_seconds == pytest.approx(0.4)
+    assert scene.around(OTHER).age_seconds == pytest.approx(0.4)
     assert (scene.proofs(), scene.server.live) == (proofs, 2)
     scene.clock.sleep(0.2)
-    assert scene.around().age_seconds < 0.2
+    assert scene.around().age_seconds == 0.0
     assert scene.proofs() > proofs
+
+
+def test_the_time_that_a_proof_takes_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it shows is no older than the question, by which whoever asks counts."""
+    scene = Watched(monkeypatch)
+    scene.slow(0.4)
+    assert scene.around().age_seconds == 0.0
+    scene.clock.sleep(0.05)
+    assert scene.around(OTHER).age_seconds == pytest.approx(0.45)
+
+
+def test_where_proofs_come_too_late_the_server_answers_at_once_and_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a proxy holds streams back: its answer counts from when it was asked, and no proof is waited for."""
+    scene = Watched(monkeypatch)
+    scene.slow(2.0)
+    assert scene.around().age_seconds == pytest.approx(-2.0)
+    proofs = scene.proofs()
+    for _ in range(2):
+        assert scene.around(OTHER).age_seconds == 0.0
+        scene.reads.read_lists([("default", None)])
+    assert (scene.asked, scene.proofs()) == (5, proofs)
+    scene.server.faults.clear()
+    scene.clock.sleep(RESPITE_SECONDS)
+    scene.around()
+    assert (scene.asked, scene.proofs() > proofs) == (5, True)
 
 
 def test_a_pod_that_the_watch_has_not_told_of_is_looked_for_on_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,9 +140,10 @@ def test_a_pod_that_the_watch_has_not_told_of_is_looked_for_on_the_server(monkey
     scene = Watched(monkeypatch)
     scene.around()
     scene.server.put(PODS, pod_object("on-n1", "n1", priority=7))
-    assert scene.around() == Vicinity()
+    assert scene.around().pods == ()
     assert scene.asked == 1
     scene.turn("Pod")
+    scene.clock.sleep(RESPITE_SECONDS)
     assert {pod.spec.priority for pod in scene.around().pods if pod.name == "on-n1"} == {7}
     assert scene.asked == 1
 
@@ -133,14 +171,14 @@ def test_what_is_not_known_for_certain_is_asked_of_the_server(monkeypatch: pytes
     else:
         prove = scene.freshness.prove
 
-        def proven(*asked: Any) -> float:
-            age = prove(*asked)
+        def proven(scopes: Sequence[WatchedScope], within: float = 1.0) -> float:
+            age = prove(scopes, within)
             scene.server.put(BUDGETS, {**budget("more"), "spec": {"selector": {}, "maxUnavailable": 1}})
             scene.turn("PodDisruptionBudget")
             return age
 
         scene.freshness.prove = proven  # type: ignore[method-assign]
-    assert scene.around() == Vicinity()
+    assert scene.around().pods == ()
     assert scene.asked == 1
 
 
