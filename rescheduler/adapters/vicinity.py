@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from operator import attrgetter
+from typing import Any, Protocol, TypeVar
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
@@ -13,6 +14,8 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
 from rescheduler.model.plan.plan import Move
 from rescheduler.model.plan.vicinity import Vicinity, counted_with, owners_of
+
+Named = TypeVar("Named", Pod, DisruptionBudget)
 
 
 class NarrowReads(Protocol):
@@ -76,4 +79,9 @@ def read_vicinity(
         pods[pod.key] = pod
     nodes = {node.name: node for node in objects[:2] if node is not None}
     workloads = (owner for owner in objects[2:] if owner is not None)
-    return Vicinity(tuple(pods.values()), tuple(budgets), tuple(nodes.values()), tuple(workloads))
+    return Vicinity(in_order(pods.values()), in_order(budgets), tuple(nodes.values()), tuple(workloads))
+
+
+def in_order(objects: Iterable[Named]) -> tuple[Named, ...]:
+    """By namespace and name, so that two answers are alike whoever gave them."""
+    return tuple(sorted(objects, key=attrgetter("namespace", "name")))

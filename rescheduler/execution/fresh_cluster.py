@@ -32,7 +32,7 @@ class FreshCluster:
         self._as_seen = as_seen
         self._asked_at = float("-inf")
         self._took_seconds = 0.0
-        self._looked_at = float("-inf")
+        self._looked_at = self._pod_read_at = float("-inf")
         self._looked_for: PodReference | None = None
         self._ahead_seconds = 0.0
         self._found = Cluster()
@@ -49,16 +49,17 @@ class FreshCluster:
         return self._take(found)
 
     def look_around(self, move: Move) -> Vicinity:
-        """Read anew what one move depends on, and let the snapshot show it."""
+        """Read anew what one move depends on, and let the snapshot show it; told without its age, which is noted."""
         began = self._clock.monotonic()
         around = self._target.read_vicinity(move, self._found)
-        self._looked_at, self._looked_for = began, move.pod
+        self._looked_at, self._pod_read_at, self._looked_for = began - around.age_seconds, began, move.pod
         self._take(patched(self._found, move, around, began + self._ahead_seconds))
-        return around
+        return around._replace(age_seconds=0.0)
 
     def pod_as_seen(self, move: Move) -> tuple[float, Pod | None] | None:
         """The pod of a move as the last look around has it, and when that was asked for; None: it was another's."""
-        return (self._looked_at, self._found.pod_by_key.get(move.pod.key)) if self._looked_for == move.pod else None
+        found = self._found.pod_by_key.get(move.pod.key)
+        return (self._pod_read_at, found) if self._looked_for == move.pod else None
 
     def require_fast(self) -> None:
         """Raise PlanStoppedError if the newest snapshot was too old for any eviction when it was there at last."""
@@ -75,7 +76,7 @@ class FreshCluster:
 
     @property
     def look_age_seconds(self) -> float:
-        """Time since what the last look around showed was asked for."""
+        """Time since what the last look around showed was true for certain."""
         return self._clock.monotonic() - self._looked_at
 
     @property

@@ -33,18 +33,25 @@ class Asked(NamedTuple):
         return self.path.endswith("/eviction")  # a dry run has a query
 
     @property
+    def is_watch(self) -> bool:
+        """Whether the answer goes on: it is passed on as it comes."""
+        return self.method == "GET" and "watch=1" in self.path.partition("?")[2].split("&")
+
+    @property
     def is_write(self) -> bool:
         """Whether it may change something."""
         return self.method not in ("GET", "HEAD") and "dryRun" not in self.path
 
 
 class Answered(NamedTuple):
-    """An answer, true or forged; ``is_lost``: the connection is reset in its place."""
+    """An answer, true or forged; ``is_lost``: the connection is reset in its place; ``stream``: of a watch, which goes
+    on, in place of the body."""
 
     status: int
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = (("Content-Type", "application/json"),)
     is_lost: bool = False
+    stream: urllib3.BaseHTTPResponse | None = None
 
 
 LOST = Answered(0, is_lost=True)
@@ -90,8 +97,12 @@ class FaultProxy:
 
         def forward() -> Answered:
             kept = {name: value for name, value in headers.items() if name.lower() not in HOP_BY_HOP}
-            found = self._pool.request(method, self._upstream + path, body=body or None, headers=kept)
+            found = self._pool.request(
+                method, self._upstream + path, body=body or None, headers=kept, preload_content=not asked.is_watch
+            )
             told = tuple((name, value) for name, value in found.headers.items() if name.lower() not in HOP_BY_HOP)
+            if asked.is_watch:
+                return Answered(found.status, b"", told, stream=found)
             return Answered(found.status, found.data, told)
 
         try:
@@ -147,9 +158,27 @@ def _send(handler: BaseHTTPRequestHandler, answer: Answered) -> None:
     handler.send_response(answer.status)
     for name, value in answer.headers:
         handler.send_header(name, value)
+    if answer.stream is not None:
+        _pass_on(handler, answer.stream)
+        return
     handler.send_header("Content-Length", str(len(answer.body)))
     handler.end_headers()
     handler.wfile.write(answer.body)
+
+
+def _pass_on(handler: BaseHTTPRequestHandler, stream: urllib3.BaseHTTPResponse) -> None:
+    """Send on what comes, as it comes; where that breaks off, so does this."""
+    handler.close_connection = True
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    try:
+        for part in stream.stream(decode_content=False):
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        handler.wfile.write(b"0\r\n\r\n")
+    except urllib3.exceptions.HTTPError:
+        return
+    finally:
+        stream.close()
 
 
 def _kubeconfig(path: Path, server: str) -> Path:

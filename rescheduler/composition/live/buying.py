@@ -47,6 +47,7 @@ def bought(
     ``seconds``: what carrying out may take in all.
     """
     from rescheduler.adapters.kubernetes.autoscalers.machine_market import KubernetesMarket
+    from rescheduler.adapters.kubernetes.reader import LiveReader
     from rescheduler.composition.live.standing_rights import checked_rights, reader_for
 
     refuse_to_buy(plan, cluster)
@@ -62,7 +63,9 @@ def bought(
         run_id, patience(policy, seconds), max(1, int(policy.hold.deadline)), stopped=stopped, progress=progress
     )
     with _guarded(options, policy, run_id, connection):
-        return Buyer(market, reader_for(connection, plan).read, clock, settings).buy(plan, cluster)
+        return Buyer(market, reader_for(LiveReader(connection), connection, plan).read, clock, settings).buy(
+            plan, cluster
+        )
 
 
 def patience(policy: Policy, seconds: float) -> float:

@@ -240,22 +240,29 @@ def carried_out(
     from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
     from rescheduler.composition.live.guarding import freed_of_earlier_runs, guarded
     from rescheduler.composition.live.standing_rights import checked_rights, reader_for
+    from rescheduler.composition.live.watching import sight_of
 
     connection = connected(options, read_only=False)
     clock = SystemClock()
-    untested = untested_version(cluster.server_version)
-    rights = checked_rights(connection, proposed) if _has_work(proposed, cluster) else ()
-    warnings = (*rights, *([untested] if untested else ()))
+    untested = filter(None, [untested_version(cluster.server_version)])
+    has_work = _has_work(proposed, cluster)
+    rights = checked_rights(connection, proposed) if has_work else ()
+    warnings = (*rights, *untested)
     if policy.guidance is not Guidance.PREDICT:
         warnings += freed_of_earlier_runs(connection, cluster, policy)
-    with guarded(options, policy, run_id, connection, proposed) as guard:
+    seen = proposed if has_work else with_changes(proposed, moves=(), placements=())
+    with (
+        guarded(options, policy, run_id, connection, proposed) as guard,
+        sight_of(seen, connected(options, read_only=True), policy.hold.namespace, clock, told.append) as sight,
+    ):
         target = KubernetesTarget(
-            connection, reader_for(connection, proposed), clock=clock, hold_namespace=policy.hold.namespace,
-            scope=policy.scope.namespaces.include or (), guard=guard.start, grace_seconds=grace_seconds,
+            connection, reader_for(sight.reader, connection, proposed), clock=clock,
+            hold_namespace=policy.hold.namespace, scope=policy.scope.namespaces.include or (), guard=guard.start,
+            grace_seconds=grace_seconds, reads=sight.reads,
         )  # fmt: skip
         done = attempted(executor(target, clock, ledgers_of(connection, policy, clock, told.append)), proposed)
-    result = done.result
-    return done._replace(result=with_changes(result, warnings=(*warnings, *dict.fromkeys(told), *result.warnings)))
+    before = (*warnings, *dict.fromkeys(told), *done.result.warnings)
+    return done._replace(result=with_changes(done.result, warnings=before))
 
 
 def refuse_taints(proposed: Plan, cluster: Cluster, policy: Policy) -> None:

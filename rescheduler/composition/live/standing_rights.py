@@ -8,7 +8,6 @@ from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges, completed
-from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
 from rescheduler.adapters.kubernetes.rights.needed_rights import (
     MOST_TOLD,
@@ -68,9 +67,9 @@ def surging_in(plan: Plan) -> tuple[str, ...]:
     return tuple(sorted({move.pod.namespace for move in plan.moves if move.method is MoveMethod.SURGE}))
 
 
-def reader_for(connection: Connection, plan: Plan) -> ClusterReader:
+def reader_for(reader: ClusterReader, connection: Connection, plan: Plan) -> ClusterReader:
     """What reads the cluster while a plan is carried out: NetworkPolicies too, where pods are to move by surge."""
-    reader, namespaces = LiveReader(connection), surging_in(plan)
+    namespaces = surging_in(plan)
     return ReaderForSurges(reader, partial(completed, connection, namespaces)) if namespaces else reader
 
 

@@ -18,6 +18,7 @@ from rescheduler.adapters.kubernetes.watch.freshness import Freshness
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
+from rescheduler.adapters.kubernetes.watch.watched_reads import WatchedReads
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldLedgerStore
 from rescheduler.composition.live.cluster_source import ClusterOptions, with_network_policies
 from rescheduler.composition.live.guarding import Guard, guarded
@@ -105,6 +106,7 @@ def _target(
         hold_namespace=policy.hold.namespace,
         scope=policy.scope.namespaces.include or (),
         guard=runs.start_guardian,
+        reads=WatchedReads(connection, ground.mirror, freshness, ground.clock, runs.scopes),
     )
 
 

@@ -21,13 +21,15 @@ class Vicinity(NamedTuple):
 
     ``pods``: the pod itself, those that the selectors of ``counted_with`` match, and those on both nodes.
     ``budgets``: all of the pod's namespace. ``nodes``: the pod's own and the destination. ``workloads``: the pod's
-    owners that the snapshot knows.
+    owners that the snapshot knows. ``age_seconds``: so much older than the question all but the pod itself may be; less
+    than 0 where the answer is of a later time.
     """
 
     pods: tuple[Pod, ...] = ()
     budgets: tuple[DisruptionBudget, ...] = ()
     nodes: tuple[Node, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    age_seconds: float = 0.0
 
 
 def owners_of(cluster: Cluster, pod: Pod) -> tuple[Workload, ...]:

@@ -12,7 +12,7 @@ from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.eviction import detaching, events, evictor
 from rescheduler.adapters.kubernetes.eviction.endpoints import read_endpoints
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods
-from rescheduler.adapters.kubernetes.eviction.vicinity import LiveReads, side_by_side
+from rescheduler.adapters.kubernetes.eviction.vicinity import LiveReads, ServerReads
 from rescheduler.adapters.kubernetes.guidance import gates, nominations
 from rescheduler.adapters.kubernetes.guidance import guidance_support as guide_support
 from rescheduler.adapters.kubernetes.guidance.gate_rule import GateRule
@@ -20,7 +20,6 @@ from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_hol
 from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.guidance.taints import NodeTaints
 from rescheduler.adapters.kubernetes.rights.surge_rights import why_no_surges
-from rescheduler.adapters.vicinity import read_vicinity
 from rescheduler.extension_points import Clock, ClusterReader, EvictionAnswer, ExecutionTarget, HoldRequest
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
@@ -38,7 +37,7 @@ class KubernetesTarget(ExecutionTarget):
     ``hold_namespace``: where placeholders are made. ``scope``: the only namespaces whose pods may be moved, none for
     all; rights may be given in these alone. ``guard`` sees to it that somebody takes away what does not go by
     itself if this process is killed; it returns the reason why that cannot be done. ``grace_seconds``: of each pod
-    that is evicted; None: its own one.
+    that is evicted; None: its own one. ``reads``: what answers narrow reads; None: the server, each by itself.
     """
 
     def __init__(
@@ -51,8 +50,10 @@ class KubernetesTarget(ExecutionTarget):
         scope: Sequence[str] = (),
         guard: Callable[[], str | None] = lambda: None,
         grace_seconds: int | None = None,
+        reads: ServerReads | None = None,
     ) -> None:
         self._connection = connection
+        self._reads = reads or ServerReads(connection)
         self._guard = guard
         self._reader = reader
         self._clock = clock
@@ -82,11 +83,11 @@ class KubernetesTarget(ExecutionTarget):
 
     def read_lists(self, asked: Sequence[tuple[str, LabelSelector | None]]) -> Sequence[Sequence[Pod]]:
         """The same for several, side by side. Raises ClusterError."""
-        return side_by_side([partial(read_pods, self._connection, *one) for one in asked])
+        return self._reads.read_lists(asked)
 
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """What a move depends on, by narrow reads. Raises ClusterError."""
-        around = read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
+        around = self._reads.read_vicinity(move, cluster)
         self._owners.update((pod.uid, pod.controller) for pod in around.pods if pod.key == move.pod.key)
         return around
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rescheduler.adapters.background import in_background
@@ -14,12 +15,15 @@ from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion
 from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_object, decode_page
-from rescheduler.adapters.vicinity import NarrowReads, Reads
+from rescheduler.adapters.vicinity import NarrowReads, Reads, read_vicinity
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
+from rescheduler.model.plan.plan import Move
+from rescheduler.model.plan.vicinity import Vicinity
 
 
 class LiveReads(NarrowReads):
@@ -88,6 +92,22 @@ class LiveReads(NarrowReads):
 def side_by_side(reads: Reads) -> list[Any]:
     """All at once: what is read would otherwise be as old as all of them take together."""
     return [answer.result() for answer in [in_background(read, "narrow-read") for read in reads]]
+
+
+class ServerReads:
+    """Every answer is the server's own, of this moment."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Nothing is sent yet."""
+        self._connection = connection
+
+    def read_lists(self, asked: Sequence[tuple[str, LabelSelector | None]]) -> Sequence[Sequence[Pod]]:
+        """The pods of each namespace that a selector matches (None: all), side by side. Raises ClusterError."""
+        return side_by_side([partial(read_pods, self._connection, *one) for one in asked])
+
+    def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
+        """What a move depends on. Raises ClusterError."""
+        return read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
 
 
 def _ignore(_warning: str) -> None:

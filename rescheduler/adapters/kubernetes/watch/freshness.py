@@ -2,11 +2,14 @@
 
 The server is asked to stream that part anew, which ends in a bookmark: all of it at one version, no older than the
 question. Either the mirror has come to that version already, or each object of the part has the same version there.
+Once a watch has come to such a version, all of its kind is proven as of that question: of a kind of which much changes
+one stream a second is enough, whatever part it showed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 from typing import Final, NamedTuple
@@ -14,6 +17,7 @@ from typing import Final, NamedTuple
 from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.paths import object_path
+from rescheduler.adapters.kubernetes.eviction.live_pods import selector_text
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE
 from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError, decode
@@ -31,6 +35,7 @@ from rescheduler.adapters.kubernetes.watch.watch_lines import (
     watch_line,
 )
 from rescheduler.extension_points import Clock, ClusterError
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.resource_version import number_of
 
 FRESH_SECONDS: Final = 1.0
@@ -41,17 +46,77 @@ CATCH_UP_SECONDS: Final = 0.5
 """So long the mirror is given to hear what the stream has shown."""
 LOOK_SECONDS: Final = 0.01
 MOST_REMEMBERED: Final = 1000
+MOST_MARKS: Final = 50
+MOST_TOGETHER: Final = 100
+"""So many nodes are asked for by one stream: their names stand in the address of a request."""
+_HOSTNAME: Final = "kubernetes.io/hostname"
 
 
 class StaleMirrorError(ClusterError):
     """The mirror does not show what the server shows."""
 
 
-class _Shown(NamedTuple):
+class Shown(NamedTuple):
     """A part of the cluster at one version: versions of its objects by namespace and name."""
 
     versions: Mapping[Key, str]
     version: str
+
+
+def shown_by(connection: Connection, scope: WatchedScope) -> Shown:
+    """A part of the cluster as the server streams it, no older than the question.
+
+    Raises ForbiddenError, InvalidRequestError where it does not stream lists, ClusterError.
+    """
+    path = object_path(KIND_BY_NAME[scope.kind].path, scope.namespace)
+    params = {
+        "watch": "1", "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan",
+        "allowWatchBookmarks": "true", "timeoutSeconds": f"{ANSWER_SECONDS:.0f}",
+    }  # fmt: skip
+    if scope.field_selector:
+        params["fieldSelector"] = scope.field_selector
+    if scope.labels is not None and scope.labels.requirements:
+        params["labelSelector"] = selector_text(scope.labels)
+    try:
+        with connection.stream(path, params, read_timeout=ANSWER_SECONDS) as stream:
+            return _read(stream, scope.kind, f"{connection.server}: {path}")
+    except (BrokenTextError, ObjectError) as error:
+        raise ClusterError(f"{connection.server}: the stream of {path} cannot be read: {error}") from error
+
+
+def _read(stream: Iterable[bytes], kind: str, what: str) -> Shown:
+    """The lines up to the bookmark that ends the list. Raises ClusterError where it does not come."""
+    found: dict[Key, str] = {}
+    for line in stream:
+        event = watch_line(line)
+        if event.type == ERROR:
+            raise error_of(event.object, what)
+        if event.type == BOOKMARK:
+            mark = bookmark(event.object)
+            if mark.is_end_of_list:
+                return Shown(found, mark.version)
+            continue
+        meta = decode(event.object, Marked).metadata or ObjectMeta()
+        key = "" if kind in CLUSTER_WIDE else meta.namespace or "default", meta.name or ""
+        if event.type == DELETED:
+            found.pop(key, None)
+        else:
+            found[key] = meta.resource_version or ""
+    raise ClusterError(f"{what}: the stream ended before it was whole")
+
+
+class _SeenVersion(NamedTuple):
+    """What the server showed of one kind: it had come to ``version`` when it was asked, at ``began``."""
+
+    began: float
+    version: int
+
+
+class _Proof(NamedTuple):
+    """One stream, and the parts that it proves."""
+
+    asked: WatchedScope
+    proves: tuple[WatchedScope, ...]
 
 
 class Freshness:
@@ -61,24 +126,54 @@ class Freshness:
         self._connection, self._mirror, self._clock = connection, mirror, clock
         self._lock = Lock()
         self._proven_at: dict[WatchedScope, float] = {}
+        self._marks: dict[str, deque[_SeenVersion]] = defaultdict(lambda: deque(maxlen=MOST_MARKS))
 
     def prove(self, scopes: Sequence[WatchedScope], within: float = FRESH_SECONDS) -> float:
-        """How old, in seconds, what the mirror shows of these scopes may be: no more than ``within`` when it was asked.
+        """How much older than the question what the mirror shows of these scopes may be: ``within`` seconds at most.
 
-        Raises StaleMirrorError where it shows something else, ClusterError where the server does not answer.
+        The time that proofs take does not count. Raises StaleMirrorError where the mirror shows something else,
+        ClusterError where the server does not answer.
         """
         now = self._clock.monotonic()
-        with self._lock:
-            known = {scope: self._proven_at.get(scope, float("-inf")) for scope in scopes}
+        known = {scope: self._known_at(scope) for scope in scopes}
         open_scopes = [scope for scope, at in known.items() if now - at > within]
-        for proof in [in_background(partial(self._prove, scope), "freshness") for scope in open_scopes]:
+        questions = self._questions(open_scopes)
+        for proof in [in_background(partial(self._prove, question), "freshness") for question in questions]:
             proof.result()
         oldest = min((at for scope, at in known.items() if scope not in open_scopes), default=now)
-        return self._clock.monotonic() - min(oldest, now)
+        return now - min(oldest, now)
 
-    def _prove(self, scope: WatchedScope) -> None:
-        began = self._clock.monotonic()
-        shown = self._shown(scope)
+    def _known_at(self, scope: WatchedScope) -> float:
+        """As of when a part is proven: by itself, or with all of its kind.
+
+        The whole kind is by its list, and by a watch that has told of a version which the server had not reached, or
+        had just reached, when it was asked for any part of the kind.
+        """
+        reflector = self._mirror.reflectors[scope.kind]
+        told = number_of(reflector.version or "")
+        with self._lock:
+            marks = [mark.began for mark in self._marks[scope.kind] if told is not None and told >= mark.version]
+            return max(self._proven_at.get(scope, float("-inf")), reflector.listed_at, *marks)
+
+    def _questions(self, scopes: Sequence[WatchedScope]) -> list[_Proof]:
+        """Nodes by name are asked for together, by the label that the mirror knows them to carry."""
+        nodes = self._mirror.stores["Node"]
+        found, named = [], []
+        for scope in scopes:
+            is_named = scope.kind == "Node" and bool(scope.name)
+            if is_named and nodes.versions_in(scope._replace(labels=_by_hostname([scope.name]))):
+                named.append(scope)
+            else:
+                found.append(_Proof(scope, (scope,)))
+        for start in range(0, len(named), MOST_TOGETHER):
+            part = tuple(named[start : start + MOST_TOGETHER])
+            asked = part[0] if len(part) == 1 else WatchedScope("Node", labels=_by_hostname([one.name for one in part]))
+            found.append(_Proof(asked, part))
+        return found
+
+    def _prove(self, question: _Proof) -> None:
+        began, scope = self._clock.monotonic(), question.asked
+        shown = shown_by(self._connection, scope)
         asked_at = self._clock.monotonic()
         while (difference := self._difference(scope, shown)) is not None:
             if self._clock.monotonic() - asked_at > CATCH_UP_SECONDS:
@@ -89,40 +184,12 @@ class Freshness:
         with self._lock:
             if len(self._proven_at) >= MOST_REMEMBERED:
                 self._proven_at.clear()
-            self._proven_at[scope] = began
+            self._proven_at.update(dict.fromkeys(question.proves, began))
+            version = number_of(shown.version)
+            if version is not None:
+                self._marks[scope.kind].append(_SeenVersion(began, version))
 
-    def _shown(self, scope: WatchedScope) -> _Shown:
-        """What the server shows. Raises ClusterError."""
-        path = object_path(KIND_BY_NAME[scope.kind].path, scope.namespace)
-        params = {
-            "watch": "1", "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan",
-            "allowWatchBookmarks": "true", "timeoutSeconds": f"{ANSWER_SECONDS:.0f}",
-        }  # fmt: skip
-        if scope.field_selector:
-            params["fieldSelector"] = scope.field_selector
-        found: dict[Key, str] = {}
-        try:
-            with self._connection.stream(path, params, read_timeout=ANSWER_SECONDS) as stream:
-                for line in stream:
-                    event = watch_line(line)
-                    if event.type == ERROR:
-                        raise error_of(event.object, f"{self._connection.server}: {path}")
-                    if event.type == BOOKMARK:
-                        mark = bookmark(event.object)
-                        if mark.is_end_of_list:
-                            return _Shown(found, mark.version)
-                        continue
-                    meta = decode(event.object, Marked).metadata or ObjectMeta()
-                    key = "" if scope.kind in CLUSTER_WIDE else meta.namespace or "default", meta.name or ""
-                    if event.type == DELETED:
-                        found.pop(key, None)
-                    else:
-                        found[key] = meta.resource_version or ""
-        except (BrokenTextError, ObjectError) as error:
-            raise ClusterError(f"{self._connection.server}: the stream of {path} cannot be read: {error}") from error
-        raise ClusterError(f"{self._connection.server}: the stream of {path} ended before it was whole")
-
-    def _difference(self, scope: WatchedScope, shown: _Shown) -> str | None:
+    def _difference(self, scope: WatchedScope, shown: Shown) -> str | None:
         """What the mirror shows otherwise; None: nothing, or it is newer."""
         version = self._mirror.reflectors[scope.kind].version
         told, wanted = number_of(version or ""), number_of(shown.version)
@@ -137,3 +204,7 @@ class Freshness:
             if key not in shown.versions and not is_older(shown.version, ours):
                 return f"{'/'.join(filter(None, key))} is not there any more, here of version {ours}"
         return None
+
+
+def _by_hostname(names: Sequence[str]) -> LabelSelector:
+    return LabelSelector((Requirement(_HOSTNAME, "In", tuple(names)),))

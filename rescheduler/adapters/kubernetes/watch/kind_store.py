@@ -12,6 +12,10 @@ from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion, la
 from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta, SharedMetadata
 from rescheduler.adapters.kubernetes.objects.decoding.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import stand_in
+from rescheduler.extension_points import ClusterError
+from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resource_version import number_of
 from rescheduler.model.objects.set_aside import SetAside
@@ -85,12 +89,16 @@ _NO_META: Final = ObjectMeta()
 
 
 class WatchedScope(NamedTuple):
-    """A part of the objects of one kind: of a namespace, of one name, or pods of one node; "" does not narrow it."""
+    """A part of the objects of one kind: of a namespace, of one name, or pods of one node; "" does not narrow it.
+
+    ``labels``: pods or nodes that it selects; None: whatever labels they have.
+    """
 
     kind: str
     namespace: str = ""
     name: str = ""
     node: str = ""
+    labels: LabelSelector | None = None
 
     @property
     def field_selector(self) -> str:
@@ -100,8 +108,20 @@ class WatchedScope(NamedTuple):
 
     def holds(self, key: Key, found: Any) -> bool:
         """Whether an object is part of it."""
-        is_there = not self.node or (isinstance(found, Pod) and found.node_name == self.node)
-        return is_there and self.namespace in ("", key[0]) and self.name in ("", key[1])
+        if self.namespace not in ("", key[0]) or self.name not in ("", key[1]):
+            return False
+        if self.node and not (isinstance(found, Pod) and found.node_name == self.node):
+            return False
+        return self.labels is None or (isinstance(found, Pod | Node) and selects(self.labels, found.labels))
+
+    def may_hold(self, key: Key, found: Any) -> bool:
+        """The same of an object of which little is known: None where it cannot be read at all."""
+        known = self._replace(node="", labels=None) if found is None else self
+        return known.holds(key, found)
+
+
+class UncountedError(ClusterError):
+    """An object cannot be counted, or read, and so only the server knows what it is."""
 
 
 class KindState(NamedTuple):
@@ -231,7 +251,31 @@ class KindStore:
         """The versions of all objects of a part, those that are set aside too."""
         with self._lock:
             kept = self._kept
-            return {key: one for key, one in kept.versions.items() if scope.holds(key, kept.objects.get(key))}
+            return {key: kept.versions[key] for key in self._near(scope) if scope.holds(key, kept.objects.get(key))}
+
+    def found_in(self, scope: WatchedScope) -> list[Any]:
+        """All objects of a part. Raises UncountedError where one of them is set aside."""
+        with self._lock:
+            kept = self._kept
+            for key in kept.aside:
+                if scope.may_hold(key, kept.objects.get(key)):
+                    raise UncountedError(f"{self._kind} {'/'.join(filter(None, key))} is set aside")
+            found = ((key, kept.objects.get(key)) for key in self._near(scope))
+            return [one for key, one in found if one is not None and scope.holds(key, one)]
+
+    def _near(self, scope: WatchedScope) -> list[Key]:
+        """All that may be of a part, and few others: of 150,000 pods only a plain comparison can be made each time."""
+        kept = self._kept
+        if scope.name and (scope.namespace or self._kind in CLUSTER_WIDE):
+            key = scope.namespace, scope.name
+            return [key] if key in kept.versions else []
+        if scope.node:
+            return (
+                [key for key, pod in kept.objects.items() if pod.node_name == scope.node] if self._kind == "Pod" else []
+            )
+        if scope.namespace:
+            return [key for key in kept.versions if key[0] == scope.namespace]
+        return list(kept.versions)
 
     def state(self) -> KindState:
         """What there is."""

@@ -57,7 +57,8 @@ class WatchSettings(NamedTuple):
 class ListAndWatch:
     """``version``: up to where the sink has been told; None while the list has to be read first.
 
-    ``told_at``: when the server has last told something, on the injected clock's ``monotonic``.
+    ``told_at``: when the server has last told something, ``listed_at``: when the list was asked for, on the injected
+    clock's ``monotonic``.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class ListAndWatch:
         self._stream: LineStream | None = None
         self.version: str | None = None
         self.told_at = -inf
+        self.listed_at = -inf
 
     @property
     def what(self) -> str:
@@ -101,8 +103,12 @@ class ListAndWatch:
 
     def read_list(self) -> None:
         """Give the sink the whole list. Raises ClusterError, BrokenTextError, ObjectError; then it has what it had."""
+        asked_at = self._clock.monotonic()
         version = self._streamed() if self._is_streaming else None
-        self.version = self._paged() if version is None else version
+        if version is None:
+            asked_at = self._clock.monotonic()
+            version = self._paged()
+        self.version, self.listed_at = version, asked_at
         self._versions.saw(self.version)
         self._server_clock.note(self._connection.server_time)
         self.told_at = self._clock.monotonic()

@@ -14,8 +14,10 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan
 
-MOST_SCOPES: Final = 32
-"""A plan that rests on more parts than this is better served by one list of everything."""
+MOST_SCOPES: Final = 200
+"""A plan of which more parts than this have to be asked for is better served by one list of everything."""
+WITHIN_SECONDS: Final = 0.5
+"""A proof that began no longer ago serves a snapshot."""
 QUIET_SECONDS: Final = 1.0
 """A watch that has told nothing for so long begins anew before it is believed: the server then sends what lacks."""
 ANSWER_SECONDS: Final = 3.0
@@ -32,7 +34,7 @@ def scopes_of(plan: Plan, own_namespace: str) -> tuple[WatchedScope, ...]:
     ``own_namespace``: where the kill switch may stand.
     """
     nodes = {move.from_node for move in plan.moves} | {move.to_node for move in plan.moves}
-    nodes |= {item.node for item in plan.placements}
+    nodes = {name for name in nodes | {item.node for item in plan.placements} if name}
     surging = {move.pod.namespace for move in plan.moves if move.method is MoveMethod.SURGE}
     namespaces = {move.pod.namespace for move in plan.moves} | {item.pod.namespace for item in plan.placements}
     return (
@@ -60,7 +62,8 @@ class ProvenReader(ClusterReader):
         self._clock = clock
 
     def read(self) -> Cluster:
-        """What it shows of the scopes is no older than this call; of the rest, what watches that live have told.
+        """What it shows of the scopes is half a second older than this call at most; of the rest, what watches that
+        live have told.
 
         It counts as taken when the call began, as a list does: who reckons the server's time by the two would else be
         ahead by what the proof took, and take replacements for older than the evictions that they are for.
@@ -69,7 +72,7 @@ class ProvenReader(ClusterReader):
         began, scopes = self._clock.monotonic(), self._scopes()
         if scopes and len(scopes) <= MOST_SCOPES and self._watches_live():
             try:
-                self._freshness.prove(scopes, within=0.0)
+                self._freshness.prove(scopes, within=WITHIN_SECONDS)
                 found = self._mirror.snapshot()
                 return replace(found, taken_at=found.taken_at - (self._clock.monotonic() - began))
             except ClusterError:

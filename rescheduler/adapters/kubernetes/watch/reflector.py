@@ -130,6 +130,11 @@ class Reflector:
         """Up to where the sink has been told; None where the list has to be read first."""
         return self._following.version
 
+    @property
+    def listed_at(self) -> float:
+        """When the last whole list was asked for, which is never an answer from an old cache."""
+        return self._following.listed_at
+
     def age_seconds(self) -> float:
         """Time since the server has last told something of this list; infinite before it first did."""
         return self._clock.monotonic() - self._following.told_at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Fresh
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import node_object, pod_object
 from tests.unit.adapters.kubernetes.watch.watched_server import Asked, Lines, WatchedServer, bookmark, event
@@ -28,12 +30,23 @@ class Server(WatchedServer):
         """As the real one: narrowed by namespace in the path, and by field selectors."""
         group, _, rest = path.partition("/namespaces/")
         namespace, _, plural = rest.partition("/")
-        if "sendInitialEvents" not in params or not (namespace or "fieldSelector" in params):
+        if "sendInitialEvents" not in params or not (namespace or {"fieldSelector", "labelSelector"} & {*params}):
             return super().stream(path, params, read_timeout=read_timeout)
-        self.asked.append(Asked("proof", path, params))
+        lines = self._fault(Asked("proof", path, params))
+        if lines is not None:
+            return Lines(lines)
         wanted = dict(part.split("=") for part in params.get("fieldSelector", "").split(",") if part)
         listed = f"{group}/{plural}" if namespace else path
-        return Lines(self._part(listed, namespace, wanted))
+        return Lines(self._selected(params.get("labelSelector", ""), self._part(listed, namespace, wanted)))
+
+    def _selected(self, labels: str, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Those whose one label has one of the values that a selector ``key in (a,b)`` names."""
+        key, _, values = labels.partition(" in ")
+        for line in lines:
+            found = json.loads(line)
+            had = found["object"]["metadata"].get("labels", {}).get(key)
+            if not labels or found["type"] == "BOOKMARK" or had in values.strip("()").split(","):
+                yield line
 
     def _part(self, path: str, namespace: str, wanted: dict[str, str]) -> Iterator[bytes]:
         for found in self.objects.get(path, {}).values():
@@ -45,14 +58,16 @@ class Server(WatchedServer):
 
 
 class Scene:
-    """Two nodes with a pod each, and a mirror that has read them."""
+    """Two nodes with a pod each, and a mirror that has read them a minute ago, and followed them since."""
 
-    def __init__(self) -> None:
-        self.server, self.clock = Server(), FakeClock()
+    def __init__(self, server: Server | None = None) -> None:
+        self.server, self.clock = server or Server(), FakeClock()
         for name in ("n1", "n2"):
             self.server.put(NODES, node_object(name))
             self.server.put(PODS, pod_object(f"on-{name}", name))
         self.mirror = Mirror(self.server, self.clock)  # type: ignore[arg-type] # stands in for a Connection
+        self.turn(*(kind.name for kind in KINDS))
+        self.clock.sleep(60.0)
         self.turn(*(kind.name for kind in KINDS))
         self.mirror.polling.poll()
         self.freshness = Freshness(self.server, self.mirror, self.clock)  # type: ignore[arg-type]
@@ -65,6 +80,13 @@ class Scene:
     def proofs(self) -> int:
         """How often the server was asked."""
         return sum(asked.how == "proof" for asked in self.server.asked)
+
+
+def labelled(name: str, hostname: str | None = None) -> dict[str, Any]:
+    """A node with the label that a kubelet gives it, or another one."""
+    found: dict[str, Any] = node_object(name)
+    found["metadata"]["labels"]["kubernetes.io/hostname"] = hostname or name
+    return found
 
 
 ON_N1 = WatchedScope("Pod", node="n1")
@@ -141,6 +163,82 @@ def test_a_stream_that_breaks_off_proves_nothing() -> None:
     scene.server._part = lambda *_: iter([])  # type: ignore[method-assign]
     with pytest.raises(ClusterError, match="ended before it was whole"):
         scene.freshness.prove([ON_N1])
+
+
+def test_what_was_listed_within_the_last_second_is_proven_by_that() -> None:
+    """A list is never an answer from an old cache: all of its kind is as it was when it was asked for."""
+    scene = Scene()
+    scene.mirror.reflectors["Pod"]._following.version = None
+    scene.turn("Pod")
+    scene.clock.sleep(0.9)
+    assert scene.freshness.prove([ON_N1, WatchedScope("Pod", namespace="default")]) == pytest.approx(0.9)
+    assert scene.proofs() == 0
+    scene.clock.sleep(0.2)
+    scene.freshness.prove([ON_N1])
+    assert scene.proofs() == 1
+
+
+def test_one_proof_is_enough_for_a_kind_whose_watch_goes_on_beyond_it() -> None:
+    """A watch that tells of a later version has told all of its kind before; one that stays behind proves its part."""
+    scene = Scene()
+    on_n2 = WatchedScope("Pod", node="n2")
+    scene.server.put(NODES, node_object("n3"))
+    scene.freshness.prove([ON_N1])
+    scene.server.put(PODS, pod_object("newer", "n1"))
+    scene.freshness.prove([on_n2])
+    assert scene.proofs() == 2, "nothing was heard of the pod that came"
+    scene.turn("Pod")
+    scene.clock.sleep(0.5)
+    assert scene.freshness.prove([WatchedScope("Pod", namespace="default")]) == pytest.approx(0.5)
+    assert scene.proofs() == 2
+    scene.clock.sleep(0.6)
+    scene.freshness.prove([WatchedScope("Pod", namespace="default")])
+    assert scene.proofs() == 3, "the proof is over a second old"
+
+
+def test_nodes_are_asked_for_together() -> None:
+    """By the label that names them; whose label says something else, and who is not known, by himself."""
+    scene = Scene()
+    scene.server.put(NODES, labelled("n3", hostname="other"))
+    scene.turn("Node")
+    nodes = [WatchedScope("Node", name=name) for name in ("n1", "n2", "n3")]
+    scene.freshness.prove(nodes)
+    asked = [found.params for found in scene.server.asked if found.how == "proof"]
+    assert sorted(str(params.get("labelSelector") or params.get("fieldSelector")) for params in asked) == [
+        "kubernetes.io/hostname in (n1,n2)", "metadata.name=n3",
+    ]  # fmt: skip
+    scene.freshness.prove(nodes)
+    assert scene.proofs() == 2
+
+
+@pytest.mark.parametrize("change", ["changed", "gone", "relabelled", "took the label"])
+def test_a_watch_of_nodes_that_lags_behind_is_found_out(change: str) -> None:
+    """Though they are asked for by their label."""
+    scene = Scene()
+    if change == "changed":
+        scene.server.put(NODES, {**node_object("n1"), "spec": {"unschedulable": True}})
+    elif change == "gone":
+        scene.server.remove(NODES, "n1")
+    elif change == "relabelled":
+        scene.server.put(NODES, labelled("n1", hostname="other"))
+    else:
+        scene.server.put(NODES, labelled("n9", hostname="n1"))
+    with pytest.raises(StaleMirrorError, match=r"watch of Node lags behind: n[19] is"):
+        scene.freshness.prove([WatchedScope("Node", name="n1"), WatchedScope("Node", name="n2")])
+
+
+def test_pods_are_proven_by_their_labels() -> None:
+    """Those that a selector matches, and nobody else."""
+    scene = Scene()
+    of_web = LabelSelector((Requirement("app", "In", ("web",)),))
+    db = pod_object("db", "n1")
+    db["metadata"]["labels"] = {"app": "db"}
+    scene.server.put(PODS, db)
+    scene.freshness.prove([WatchedScope("Pod", "default", labels=of_web)])
+    scene.server.put(PODS, pod_object("web", "n1"))
+    scene.clock.sleep(2.0)
+    with pytest.raises(StaleMirrorError, match="default/web is of version"):
+        scene.freshness.prove([WatchedScope("Pod", "default", labels=of_web)])
 
 
 @settings(max_examples=60)
