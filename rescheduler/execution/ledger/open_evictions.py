@@ -101,9 +101,12 @@ class _WorkloadState(NamedTuple):
     def ready(self) -> int:
         return len(self._ready)
 
-    def whole_at(self, wanted: int, now: float) -> float:
-        """Since when at least so many of those that are ready now have been; ``now`` where that cannot be told."""
-        times = sorted(now if pod.ready_at is None else pod.ready_at for pod in self._ready)
+    def whole_at(self, wanted: int) -> float:
+        """Since when at least so many of those that are ready now have been.
+
+        One of which that is not told was so since it was made: the API server always tells.
+        """
+        times = sorted(pod.created_at or 0.0 if pod.ready_at is None else pod.ready_at for pod in self._ready)
         return times[wanted - 1] if wanted else 0.0
 
     @property
@@ -155,7 +158,7 @@ def _replaced(
     node = entry.landed_on or found.node_name
     if node == entry.from_node != entry.to_node:
         return closed(entry, EntryState.FAILED, now, f"its replacement came back to {node}", landed_on=node)
-    whole_at = state.whole_at(min(desired, entry.ready), now)
+    whole_at = state.whole_at(min(desired, entry.ready))
     return closed(entry, EntryState.REPAID, _worked_at(entry, found, whole_at, now), landed_on=node)
 
 

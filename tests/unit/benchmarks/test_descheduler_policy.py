@@ -89,14 +89,12 @@ def test_measured_use_is_drawn_served_and_judged_alike() -> None:
     assert (drawn, use) == measured_case(3)
     assert drawn.policy["metricsProviders"] == [{"source": "KubernetesMetrics"}]
     assert set(use.nodes) == {node["metadata"]["name"] for node in drawn.nodes}
-    path = "/apis/metrics.k8s.io/v1beta1"
-    assert use.document(path) is not None
-    node = use.document(f"{path}/nodes/n0")
+    node = use.document(["nodes", "n0"])
     assert node is not None
     assert node["usage"]["cpu"] == f"{use.nodes['n0'][0]}m"
     (space, name), _ = next(iter(use.pods.items()))
-    assert use.document(f"{path}/namespaces/{space}/pods/{name}-1") == use.of_pod(space, f"{name}-1")
-    assert use.document(f"{path}/namespaces/{space}/pods/none-1") is None
+    assert use.document(["namespaces", space, "pods", f"{name}-1"]) == use.of_pod(space, f"{name}-1")
+    assert use.document(["namespaces", space, "pods", "none-1"]) is None
     args = {"thresholds": {"cpu": 30}, "targetThresholds": {"cpu": 50}, "metricsUtilization": {"source": SOURCE}}
     profile = {
         "name": "p",
