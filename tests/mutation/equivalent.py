@@ -6,6 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 EQUIVALENT: Final[Mapping[str, Mapping[str, str]]] = {
+    "budgets/pod_disruption_budgets": {
+        "to Lt: len(labels) <= len(self._by_label)": "either of two ways finds the same labels, one of them sooner",
+        "to GtE: len(labels) <= len(self._by_label)": "the same: the longer way round",
+        (
+            "condition turned round: if len(labels) <= len(self._by_label): "
+            "return [label for label in labels.items() if label "
+        ): "the same",
+    },
     "budgets/policy_budgets": {
         "to 2: offset = 1": "numbers only tell answers apart, and 0 from all others: they may begin anywhere above it",
         "to 4: 3 * len(status.instances)": "the same: a gap between the numbers of two budgets changes nothing",
@@ -19,6 +27,20 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, str]]] = {
         "to And: disruption.ramp_up is None or has_ended(ledger, disruption, now)": (
             "without a ramp-up it has ended too, and once it has ended no step is made to wait"
         ),
+    },
+    "gate/gate": {
+        "to False: dataclass(frozen=True)": "nobody writes to it; frozen says so to readers and to the type checker",
+    },
+    "gate/health": {
+        "to LtE: seen.at < now.at": "a sighting of this very moment is of this very snapshot, and counts as it does",
+    },
+    "gate/policy_gate": {
+        "to False: zip(group, self._permit(group, cluster, sent, ledger, is_lenient=need), strict=True)": (
+            "each of a group is answered once"
+        ),
+    },
+    "methods/surges": {
+        "to And: owner is None or workload is None": "who has an owner has a workload, and who has none has neither",
     },
     "methods/move_methods": {
         "to False: zip(context.kinds.examples, context.kinds.sizes, strict=True)": "a kind has one of each",

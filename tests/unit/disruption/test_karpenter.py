@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.disruption.karpenter import taints_objection
+from rescheduler.disruption.karpenter import karpenter_warnings, taints_objection
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node_pool import NodePool
 from rescheduler.model.plan.plan import Plan
@@ -115,3 +115,9 @@ def test_taints_are_let_by_the_policy_and_where_karpenter_is_not() -> None:
     assert taints_objection(world(), asked) is None
     assert taints_objection(cluster(node("a")), policy(guidance="Taint")) is None
     assert taints_objection(world(), policy()) is None
+
+
+def test_run_has_no_warnings_of_what_it_refuses_itself() -> None:
+    """Where ``plan`` has one."""
+    assert list(karpenter_warnings(world(), policy(), is_daemon=False))
+    assert list(karpenter_warnings(world(), policy(), is_daemon=True)) == []

@@ -71,3 +71,4 @@ def test_a_number_that_is_back_before_anybody_looks_was_changed() -> None:
     assert remember_wanted(again, at(7, 120)) == {WEB: Wanted(3, NOW + 120, 7)}
     assert remember_wanted(again, at(7, 120)) != remember_wanted(again, at(6, 120))
     assert remember_wanted({WEB: Wanted(3)}, at(4, 60)) == {WEB: Wanted(3, None, 4)}
+    assert remember_wanted(remember_wanted({}, at(1, 0)), at(3, 60)) == {WEB: Wanted(3, NOW + 60, 3)}

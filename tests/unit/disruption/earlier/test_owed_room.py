@@ -262,6 +262,20 @@ def test_no_more_room_is_kept_than_pods_are_missing() -> None:
     assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (500, 1500)
 
 
+def test_one_that_came_stands_in_for_one_that_left() -> None:
+    """Of two evicted pods one was replaced and the other not; an owner that tells no number is owed nothing."""
+    pods = [
+        pod("web-8", node="n1", cpu="1500m", owner="web", created_at=NOW - 5000),
+        pod("web-9", node="n1", cpu="100m", owner="web", created_at=NOW - 300),
+    ]
+    fields: dict[str, Any] = {"ago": 500, "state": EntryState.OPEN, "workload": "uid-default-web"}
+    debts = ledger(entry(1, **fields), entry(2, **{**fields, "ago": 400}, to_node="n3"))
+    seen = with_owed_room(cluster(*nodes(), *pods, workload("web", 3)), debts)
+    assert (offered(seen, "n2")[CPU], offered(seen, "n3")[CPU]) == (500, 3000)
+    silent = cluster(*nodes(), *pods, workload("web", 3, desired_replicas=None))
+    assert with_owed_room(silent, debts) is silent
+
+
 def test_of_a_workload_without_any_pod_nothing_tells_what_the_next_one_needs() -> None:
     """No room is kept, and nothing fails."""
     seen = cluster(*nodes(), workload("web", 1))

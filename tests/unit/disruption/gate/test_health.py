@@ -154,6 +154,13 @@ class TestPendingPods:
             "pending pods rose from 1 to 9 within 5m (policy: health.pendingRising)"
         ]
 
+    @pytest.mark.parametrize(("counts", "now"), [((1, 9, 9, 9, 9), 9), ((1, 1, 1, 1, 1), 9)])
+    def test_a_rise_at_either_end_is_one(self, counts: tuple[int, ...], now: int) -> None:
+        """At once, or at last."""
+        assert told(self.seen(now), sightings=self.course(*counts)) == [
+            "pending pods rose from 1 to 9 within 5m (policy: health.pendingRising)"
+        ]
+
     @pytest.mark.parametrize(
         ("counts", "now"),
         [((1, 2, 3, 4), 5), ((1, 5, 4, 6, 7), 9), ((3, 3, 3, 3, 3), 3), ((5, 6, 7, 8, 9), 4), ((), 5)],

@@ -115,7 +115,7 @@ def test_the_first_rule_that_names_a_pod_holds() -> None:
 
 
 OBSTACLES: dict[str, Callable[[], tuple[list[Any], dict[str, Any]]]] = {
-    "StatefulSet": lambda: (
+    "a StatefulSet does not make a second pod beside it": lambda: (
         [workload("web-h1", 1, kind="StatefulSet"), pod("web-h1-0", node="n1", kind="StatefulSet")], {}
     ),
     "Recreate": lambda: (changed(deployment("web", ["n1"]), "Deployment", strategy="Recreate"), {}),
