@@ -19,6 +19,9 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, str]]] = {
         "to 4: 3 * len(status.instances)": "the same: a gap between the numbers of two budgets changes nothing",
         "to False: zip(names_of(budgets), budgets, strict=True)": "each budget has one name",
     },
+    "budgets/windows": {
+        "to False: zip(names_of(budgets), budgets, strict=True)": "each budget has one name",
+    },
     "earlier/owed_room": {
         "to False: zip(nodes, selected, strict=True)": "what a table selects is as long as its nodes: strict or not",
     },

@@ -90,6 +90,7 @@ def test_the_next_windows_are_told_apart() -> None:
     """Each by itself, those that touch too."""
     found = next_spans(window("0 0 * * 0,6", 24), moment("2026-06-03"), 2)
     assert [span.start for span in found] == [moment("2026-06-06"), moment("2026-06-07")]
+    assert [span.end for span in found] == [moment("2026-06-07"), moment("2026-06-08")]
 
 
 def test_no_windows_forbid_nothing() -> None:
