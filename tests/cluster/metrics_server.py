@@ -51,17 +51,26 @@ def metrics_server(plane: ControlPlane) -> Iterator[Component]:
     server = Component("metrics-server", command, folder / "metrics-server.log", ready)
     server.start()
     try:
-        register_metrics(plane, port)
-        yield server
+        with registered_metrics(plane, port):
+            yield server
     finally:
-        plane.api.delete("apiregistration.k8s.io/v1/apiservices", f"v1beta1.{GROUP}")
-        plane.api.delete("services", "metrics-server", "kube-system")
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def register_metrics(plane: ControlPlane, port: int) -> None:
-    """Make the API server pass the group on; only a Service of an external name may lead to loopback."""
+@contextmanager
+def registered_metrics(plane: ControlPlane, port: int) -> Iterator[None]:
+    """Let the API server pass the group on until the block ends, however it does."""
+    try:
+        _register(plane, port)
+        yield
+    finally:
+        plane.api.delete("apiregistration.k8s.io/v1/apiservices", f"v1beta1.{GROUP}")
+        plane.api.delete("services", "metrics-server", "kube-system")
+
+
+def _register(plane: ControlPlane, port: int) -> None:
+    """Only a Service of an external name may lead to loopback."""
     plane.api.create(
         {
             "apiVersion": "v1",

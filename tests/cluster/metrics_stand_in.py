@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.cluster.api import Manifest
 from tests.cluster.certificates import Authority
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.metrics_server import GROUP, register_metrics
+from tests.cluster.metrics_server import GROUP, registered_metrics
 
 VERSION: Final = f"{GROUP}/v1beta1"
 RESOURCES: Final[Manifest] = {
@@ -42,11 +42,9 @@ def metrics_stand_in(plane: ControlPlane, answers: Answers) -> Iterator[None]:
     server.socket = context.wrap_socket(server.socket, server_side=True)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        register_metrics(plane, server.server_port)
-        yield
+        with registered_metrics(plane, server.server_port):
+            yield
     finally:
-        plane.api.delete("apiregistration.k8s.io/v1/apiservices", f"v1beta1.{GROUP}")
-        plane.api.delete("services", "metrics-server", "kube-system")
         server.shutdown()
         server.server_close()
 

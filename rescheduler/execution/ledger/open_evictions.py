@@ -144,9 +144,9 @@ def _replaced(
     if state is None or state.workload is None:
         return None
     now = cluster.taken_at
-    desired = _desired(state, entry)
+    wanted = min(_desired(state, entry), entry.ready)
     working = [pod for pod in state.members if _came_after(pod, entry) and _works(pod, now)]
-    if not working or state.ready < min(desired, entry.ready):
+    if not working or state.ready < wanted:
         return None
     found = next(
         (pod for pod in _likeliest_first(entry, working, claimed) if _works_now(look(reference_to(pod)), pod, now)),
@@ -158,7 +158,7 @@ def _replaced(
     node = entry.landed_on or found.node_name
     if node == entry.from_node != entry.to_node:
         return closed(entry, EntryState.FAILED, now, f"its replacement came back to {node}", landed_on=node)
-    whole_at = state.whole_at(min(desired, entry.ready))
+    whole_at = state.whole_at(wanted)
     return closed(entry, EntryState.REPAID, _worked_at(entry, found, whole_at, now), landed_on=node)
 
 

@@ -84,7 +84,7 @@ class HoldKeeper:
 
     def _turn_of(self, requests: Sequence[HoldRequest]) -> set[str]:
         """Names of those that are nominated again this time: one after the other, all of them where they are few."""
-        first = self._turns * RENOMINATED % max(1, len(requests)) if len(requests) > RENOMINATED else 0
+        first = self._turns * RENOMINATED % len(requests) if len(requests) > RENOMINATED else 0
         self._turns += 1
         return {request.name for request in (*requests[first:], *requests[:first])[:RENOMINATED]}
 

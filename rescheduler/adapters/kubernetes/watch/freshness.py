@@ -9,7 +9,7 @@ one stream a second is enough, whatever part it showed.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import Lock
 from typing import Final, NamedTuple
@@ -174,13 +174,9 @@ class Freshness:
     def _prove(self, question: _Proof) -> None:
         began, scope = self._clock.monotonic(), question.asked
         shown = shown_by(self._connection, scope)
-        asked_at = self._clock.monotonic()
-        while (difference := self._difference(scope, shown)) is not None:
-            if self._clock.monotonic() - asked_at > CATCH_UP_SECONDS:
-                raise StaleMirrorError(
-                    f"{self._connection.server}: the watch of {scope.kind} lags behind: {difference}"
-                )
-            self._clock.sleep(LOOK_SECONDS)
+        difference = left_after_catching_up(self._clock, lambda: self._difference(scope, shown))
+        if difference is not None:
+            raise StaleMirrorError(f"{self._connection.server}: the watch of {scope.kind} lags behind: {difference}")
         with self._lock:
             if len(self._proven_at) >= MOST_REMEMBERED:
                 self._proven_at.clear()
@@ -204,6 +200,14 @@ class Freshness:
             if key not in shown.versions and not is_older(shown.version, ours):
                 return f"{'/'.join(filter(None, key))} is not there any more, here of version {ours}"
         return None
+
+
+def left_after_catching_up(clock: Clock, difference: Callable[[], str | None]) -> str | None:
+    """What the watch shows otherwise even when it was given time to hear; None: nothing any more."""
+    began = clock.monotonic()
+    while (left := difference()) is not None and clock.monotonic() - began <= CATCH_UP_SECONDS:
+        clock.sleep(LOOK_SECONDS)
+    return left
 
 
 def _by_hostname(names: Sequence[str]) -> LabelSelector:

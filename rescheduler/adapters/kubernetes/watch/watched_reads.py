@@ -10,7 +10,7 @@ from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
-from rescheduler.adapters.kubernetes.watch.freshness import CATCH_UP_SECONDS, FRESH_SECONDS, LOOK_SECONDS, Freshness
+from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, left_after_catching_up
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older
@@ -134,13 +134,16 @@ class WatchedReads(ServerReads):
         """Give the watch of pods time to tell of the pod as it stands. Raises ClusterError where it does not."""
         if live is None:
             return
-        began, store = self._clock.monotonic(), self._mirror.stores["Pod"]
-        while (ours := store.version_of((live.namespace, live.name))) != live.resource_version:
-            if ours is not None and is_older(live.resource_version, ours):
-                return
-            if self._clock.monotonic() - began > CATCH_UP_SECONDS:
-                raise ClusterError(f"the watch of pods lags behind: {live.key} is of version {live.resource_version}")
-            self._clock.sleep(LOOK_SECONDS)
+        key, version, store = (live.namespace, live.name), live.resource_version, self._mirror.stores["Pod"]
+
+        def difference() -> str | None:
+            ours = store.version_of(key)
+            is_told = ours == version or (ours is not None and is_older(version, ours))
+            return None if is_told else f"{live.key} is of version {version}"
+
+        left = left_after_catching_up(self._clock, difference)
+        if left is not None:
+            raise ClusterError(f"the watch of pods lags behind: {left}")
 
 
 def _with_pod(around: Vicinity, move: Move, live: Pod | None) -> Vicinity:
