@@ -25,6 +25,7 @@ from rescheduler.model.plan.plan import Plan, PlanResult
 from rescheduler.policy.fields.policy import Policy
 from tests.cluster.api import ApiError
 from tests.cluster.cluster import Cluster, condition
+from tests.cluster.custom_kinds import RESOURCE, served_kinds
 from tests.cluster.tool import HOLDS
 from tests.cluster.waiting import wait_until
 
@@ -110,29 +111,15 @@ def listening(kubeconfig: Path) -> Iterator[AutoscalerNotices]:
 def served(cluster: Cluster) -> Iterator[None]:
     """The APIs of autoscalers are installed."""
     definitions = list(yaml.safe_load_all(APIS.read_text()))
-    for definition in definitions:
-        cluster.api.create(definition)
-    resource = "apiextensions.k8s.io/v1/customresourcedefinitions"
+    names = [definition["metadata"]["name"] for definition in definitions]
 
-    def is_served() -> bool:
-        found = [cluster.api.get(resource, item["metadata"]["name"]) for item in definitions]
-        return all(condition(item, "Established") == "True" for item in found) and _is_discovered(cluster)
+    def are_served() -> bool:
+        found = [cluster.api.get(RESOURCE, name) for name in names]
+        discovered = cluster.api.request("GET", "/apis/autoscaling.x-k8s.io/v1")["resources"]
+        return all(condition(item, "Established") == "True" for item in found) and bool(discovered)
 
-    wait_until(is_served, "served APIs of autoscalers")
-    try:
+    with served_kinds(cluster.api, definitions, are_served):
         yield
-    finally:
-        for definition in definitions:
-            cluster.api.delete(resource, definition["metadata"]["name"])
-        for definition in definitions:
-            cluster.wait_gone(resource, definition["metadata"]["name"])
-
-
-def _is_discovered(cluster: Cluster) -> bool:
-    try:
-        return bool(cluster.api.request("GET", "/apis/autoscaling.x-k8s.io/v1")["resources"])
-    except ApiError:
-        return False
 
 
 def left_of_requests(cluster: Cluster) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.cluster.api import Api, ApiError, Manifest
-from tests.cluster.waiting import wait_until
+from tests.cluster.api import Api, Manifest
+from tests.cluster.custom_kinds import served_kinds
 
 GROUP = "monitoring.coreos.com"
 STRINGS: Manifest = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -40,16 +40,9 @@ SPECS = {
 @contextmanager
 def monitoring_crds(api: Api) -> Iterator[None]:
     """The two kinds, served; gone in the end."""
-    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    names = [f"{plural}.{GROUP}" for _, plural in SPECS]
-    for (kind, plural), spec in SPECS.items():
-        api.request("POST", path, _definition(kind, plural, spec))
-    try:
-        wait_until(lambda: _are_served(api), f"{GROUP} to be served", timeout_seconds=30)
+    definitions = [_definition(kind, plural, spec) for (kind, plural), spec in SPECS.items()]
+    with served_kinds(api, definitions, lambda: _are_served(api)):
         yield
-    finally:
-        for name in names:
-            api.request("DELETE", f"{path}/{name}")
 
 
 def _definition(kind: str, plural: str, spec: Manifest) -> Manifest:
@@ -64,8 +57,5 @@ def _definition(kind: str, plural: str, spec: Manifest) -> Manifest:
 
 
 def _are_served(api: Api) -> bool:
-    try:
-        served = {item["name"] for item in api.request("GET", f"/apis/{GROUP}/v1")["resources"]}
-        return all(api.request("GET", f"/apis/{GROUP}/v1/{plural}") for _, plural in SPECS) and served != set()
-    except ApiError:
-        return False
+    served = {item["name"] for item in api.request("GET", f"/apis/{GROUP}/v1")["resources"]}
+    return all(api.request("GET", f"/apis/{GROUP}/v1/{plural}") for _, plural in SPECS) and served != set()

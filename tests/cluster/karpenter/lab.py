@@ -20,6 +20,7 @@ from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.api import Api, ApiError, Manifest
 from tests.cluster.builds import build
 from tests.cluster.control_plane import ADMINISTRATORS, ControlPlane
+from tests.cluster.custom_kinds import served_kinds
 from tests.cluster.go_toolchain import BuildError, find_go, go_environment
 from tests.cluster.modules import KARPENTER
 from tests.cluster.ports import free_port
@@ -31,7 +32,6 @@ USER = "karpenter"
 NODE_POOLS = "karpenter.sh/v1/nodepools"
 NODE_CLAIMS = "karpenter.sh/v1/nodeclaims"
 NODE_CLASSES = "karpenter.kwok.sh/v1alpha1/kwoknodeclasses"
-_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _COST = re.compile(r"^karpenter_nodepools_cost_total\{[^}]*\} (\S+)$", re.MULTILINE)
 
 
@@ -133,7 +133,17 @@ class Karpenter:
 def karpenter(plane: ControlPlane) -> Iterator[Karpenter]:
     """Run it until the block ends; what it bought goes first, and then its kinds, which no other test expects."""
     binary, sources = locate_karpenter(), _sources()
-    kinds = _serve_kinds(plane.api, sources)
+    kinds = (NODE_POOLS, NODE_CLAIMS, NODE_CLASSES)
+    served = served_kinds(
+        plane.api, _kinds_of(sources), lambda: all(plane.api.list(kind) is not None for kind in kinds)
+    )
+    with served, _started(plane, binary, sources) as found:
+        yield found
+
+
+@contextmanager
+def _started(plane: ControlPlane, binary: Path, sources: Path) -> Iterator[Karpenter]:
+    """The process, beside kinds that are served."""
     metadata = {"name": "default"}
     spec = {"nodeRegistrationDelay": "5s"}  # none would hide every race
     kind = {"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass"}
@@ -162,8 +172,6 @@ def karpenter(plane: ControlPlane) -> Iterator[Karpenter]:
     finally:
         process.stop()
         _without_finalizers(plane.api)
-        for name in kinds:
-            plane.api.request("DELETE", f"{_CRDS}/{name}")
 
 
 def _delete(api: Api, kind: str, name: str, namespace: str | None = None) -> None:
@@ -185,21 +193,10 @@ def _without_finalizers(api: Api) -> None:
             _delete(api, kind, name)
 
 
-def _serve_kinds(api: Api, sources: Path) -> list[str]:
-    """Create the CRDs, wait until each kind's list is answered, and return their names."""
+def _kinds_of(sources: Path) -> list[Manifest]:
+    """Its CustomResourceDefinitions and those of its test cloud."""
     files = [*(sources / "kwok/charts/crds").glob("*.yaml"), *(sources / "kwok/apis/crds").glob("*.yaml")]
-    manifests = [yaml.safe_load(path.read_text()) for path in sorted(files)]
-    for manifest in manifests:
-        api.request("POST", _CRDS, manifest)
-
-    def are_served() -> bool:
-        try:
-            return all(api.list(kind) is not None for kind in (NODE_POOLS, NODE_CLAIMS, NODE_CLASSES))
-        except ApiError:
-            return False
-
-    wait_until(are_served, "Karpenter's kinds to be served", timeout_seconds=60)
-    return [manifest["metadata"]["name"] for manifest in manifests]
+    return [yaml.safe_load(path.read_text()) for path in sorted(files)]
 
 
 def _offered(size: dict[str, str]) -> dict[str, str]:
