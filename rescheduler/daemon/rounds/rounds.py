@@ -25,9 +25,8 @@ from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_session import LedgerRules
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.executor import Executor
-from rescheduler.execution.run.plan_run import RunEnding
 from rescheduler.execution.run.planning_again import AttemptEnd, attempted, in_attempts
-from rescheduler.execution.stopping import LONGEST_PAUSE_SECONDS, PlanStoppedError, Waiter
+from rescheduler.execution.stopping import LONGEST_PAUSE_SECONDS, PlanStoppedError, RunEnding, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ReschedulerError, StoreError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.daemon.notices import NominationsFound

@@ -46,10 +46,12 @@ class Outcomes:
         """Tell what became of a placement."""
         self._placements[placement.pod] = (kind, landed_on, message)
 
-    def clear(self) -> None:
-        """Forget what was told, to sort the plan out anew."""
-        self._moves.clear()
-        self._placements.clear()
+    def forget(self, plan: Plan) -> None:
+        """Forget what was told of this plan or part of it, to sort it out anew."""
+        for move in plan.moves:
+            self._moves.pop(move.pod, None)
+        for item in plan.placements:
+            self._placements.pop(item.pod, None)
 
     def is_told(self, item: Move | PlannedPlacement) -> bool:
         """Whether an outcome is known already."""

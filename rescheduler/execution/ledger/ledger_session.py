@@ -28,7 +28,7 @@ from rescheduler.extension_points import (
     LedgerStore,
     StoreError,
 )
-from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
+from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import announced, debt_of, holds, plan_begun, without
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
@@ -182,6 +182,11 @@ class LedgerSession:
         self._plan = self._writer.ledger.plan
         self._settings.keep_plan(self._plan, plan)
         self._seen = self._writer.version
+
+    def were_sent(self, moves: Sequence[Move]) -> bool:
+        """Whether somebody has sent one of these pods, by the ledger as our number was taken: since then nobody can."""
+        uids = {move.pod.uid for move in moves}
+        return any(entry.state in SENT and entry.pod.uid in uids for entry in self._writer.ledger.entries)
 
     def look(self) -> Ledger:
         """The ledger for the gate, read anew. Raises PlanStoppedError where another plan has begun, ClusterError."""

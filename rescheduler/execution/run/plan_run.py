@@ -36,7 +36,7 @@ from rescheduler.execution.run.proving import RestProver, Stray, strays_of
 from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
 from rescheduler.execution.run.segments import segment_end
 from rescheduler.execution.run.sending import Sender
-from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, Waiter
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, RunEnding, Waiter
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Gate, Progress
@@ -45,30 +45,6 @@ from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.plan import Move, OutcomeKind, Plan, PodReference
 
 RESTS_ON_DROPPED: Final = "it rests on a move that was not made, or is of no use without it"
-
-
-# An order that ends a plan at once: not even what it has begun is waited for.
-
-
-class RunEnding:
-    """``ask``: why the plan is to end; None: it is not."""
-
-    def __init__(self, ask: Callable[[], str | None]) -> None:
-        self._ask = ask
-        self._has_come = False
-
-    def check(self) -> None:
-        """Raise PlanStoppedError if the plan is to end, once: what comes after that is its end."""
-        reason = None if self._has_come else self._ask()
-        if reason is not None:
-            self._has_come = True
-            raise PlanStoppedError(f"stopped: {reason}; nothing more is evicted")
-
-    def came(self) -> bool:
-        """Whether the plan was ended so; from now on nothing more is asked."""
-        came = self._has_come or self._ask() is not None
-        self._has_come = True
-        return came
 
 
 class RunSettings(NamedTuple):
@@ -290,13 +266,9 @@ class PlanRun:
         standing = [move for move in self._plan.moves if not is_leaving(cluster.pod_by_key.get(move.pod.key), move)]
         if standing:
             self._session.open(standing)
-        left = self._await_earlier(what_is_left(self._plan, self._fresh.now, self.outcomes))
-        if not left.moves and not left.placements:
-            if self._plan.moves:
-                self.outcomes.message = "nothing left to do"
+        rest = self._sort_out(self._plan)
+        if rest is None:
             return None
-        rest = rest_of(self._plan, left.moves, left.placements)
-        self._prover.prove(rest)
         self._groups = self._groups_of(rest.moves)
         self._segment = Segment(rest, self._fresh.now, self._groups)
         self._sender.permit([move for move in rest.moves if move.wave == 1])
@@ -312,7 +284,27 @@ class PlanRun:
         self._prepare_methods()
         if rest.moves:  # last, since this stops every other plan: one that could not keep its room stops nobody
             self._session.begin(self._plan)
+        return self._without_sent(rest) if self._session.were_sent(rest.moves) else rest
+
+    def _sort_out(self, plan: Plan) -> Plan | None:
+        """What is left of the plan, once an earlier run's moves of it have come to rest, and proven; None: nothing."""
+        left = self._await_earlier(plan)
+        if not left.moves and not left.placements:
+            if self._plan.moves:
+                self.outcomes.message = "nothing left to do"
+            return None
+        rest = rest_of(plan, left.moves, left.placements)
+        self._prover.prove(rest)
         return rest
+
+    def _without_sent(self, rest: Plan) -> Plan | None:
+        """The rest, of which another run has sent pods between our snapshot and our number, without them."""
+        self._fresh.read()
+        self._session.open(rest.moves)
+        left = self._sort_out(rest)
+        kept = {item.pod for item in (*left.moves, *left.placements)} if left is not None else set()
+        self._holds.release(item.pod for item in (*rest.moves, *rest.placements) if item.pod not in kept)
+        return left
 
     def _prepare_methods(self) -> None:
         """What moves pods otherwise than by eviction, with whatever leads replacements here."""
@@ -324,8 +316,9 @@ class PlanRun:
         leading = ReplacementGuide(sender.tools, gates, sender.guide)
         sender.migrations = MigrationMoves(sender.tools, settings.migration, leading, settings.progress)
 
-    def _await_earlier(self, left: Remainder) -> Remainder:
+    def _await_earlier(self, plan: Plan) -> Remainder:
         """Let an earlier run's last moves come to rest before anything else is done."""
+        left = what_is_left(plan, self._fresh.now, self.outcomes)
         if not left.leaving and not left.homeless:
             return left
         since = made_at(self._plan)
@@ -337,8 +330,8 @@ class PlanRun:
             departures.all.append(EvictedPod(move, pod, selector_of(pod, self._fresh.now), known | {pod.uid}))
         self._settler.settle(departures)
         self._placer.wait_for_homes(left.homeless)
-        self.outcomes.clear()
-        left = what_is_left(self._plan, self._fresh.read(), self.outcomes)
+        self.outcomes.forget(plan)
+        left = what_is_left(plan, self._fresh.read(), self.outcomes)
         if left.leaving or left.homeless:
             raise PlanStoppedError("pods that an earlier run moved have not come to rest; plan again when they have")
         return left

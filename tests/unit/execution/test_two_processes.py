@@ -8,7 +8,7 @@ import pytest
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.model.daemon.ledger import DEBTS
-from rescheduler.model.plan.plan import PlanResult
+from rescheduler.model.plan.plan import OutcomeKind, Plan, PlanResult
 from tests.unit.execution.ledger_worlds import Killed, OneMoving, Process
 from tests.unit.execution.worlds import World, fragmented, plan_of, two_moves
 
@@ -124,6 +124,40 @@ def test_overtaken_at_any_call_two_processes_together_keep_the_budget(guidance: 
         assert set(world.evicted) <= {entry.pod.name for entry in ledger.ledger.entries}, point
         numbers = [entry.number for entry in ledger.ledger.entries]
         assert numbers == sorted(set(numbers)), point
+
+
+@pytest.mark.parametrize("guidance", ["Hold", "Predict"])
+def test_what_another_run_of_the_plan_has_sent_before_our_number_is_done(guidance: str) -> None:
+    """It sends one pod between our proof and our number and gets no further: we do the rest, and the plan is done."""
+    plan = two_moves(fragmented())
+    met = 0
+    for point in range(CALLS):
+        world = World(fragmented())
+        ledger = SimulatedLedger(world.clock)
+
+        def at_call(number: int, now: str, point: int = point) -> None:
+            if (number, now) == (point, "before") and ledger.ledger.plan == 0:  # noqa: B023 - called within this round
+                _sends_one_and_stops(plan, world, ledger, guidance)  # noqa: B023
+
+        result = Process(world, ledger, at_call).apply(plan, world, guidance=guidance)
+        assert result is not None
+        if ledger.ledger.plan != 2 or "its placeholder is gone" in result.message:
+            continue  # the other one waits for our placeholders, and so long were we paused that they went
+        met += 1
+        told = (point, result.message, [(move.pod.name, move.outcome, move.message) for move in result.moves])
+        assert sorted(world.evicted) == ["web-00", "web-01"], told
+        landed = {OutcomeKind.LANDED} if guidance == "Hold" else {OutcomeKind.LANDED, OutcomeKind.LANDED_ELSEWHERE}
+        assert {move.outcome for move in result.moves} <= landed, told
+    assert met > 3
+
+
+def _sends_one_and_stops(plan: Plan, world: World, ledger: SimulatedLedger, guidance: str) -> None:
+    """Another run of the plan is told to end after its first eviction, and leaves nothing but what it wrote down."""
+    before = len(world.evicted)
+    Process(world, ledger).apply(
+        plan, world, guidance=guidance, stopped=lambda: "told to" if len(world.evicted) > before else None
+    )
+    assert len(world.evicted) == before + 1
 
 
 def _watch(world: World, ledger: SimulatedLedger) -> list[int]:
