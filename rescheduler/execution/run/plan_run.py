@@ -302,8 +302,7 @@ class PlanRun:
         self._fresh.read()
         self._session.open(rest.moves)
         left = self._sort_out(rest)
-        kept = {item.pod for item in (*left.moves, *left.placements)} if left is not None else set()
-        self._holds.release(item.pod for item in (*rest.moves, *rest.placements) if item.pod not in kept)
+        self._holds.release(_pods_of(rest) - (_pods_of(left) if left is not None else set()))
         return left
 
     def _prepare_methods(self) -> None:
@@ -387,3 +386,8 @@ class PlanRun:
         if used:
             self.outcomes.message = f"{len(used)} of {len(promised)} nodes that were to be empty are not"
             self.outcomes.warnings.extend(used)
+
+
+def _pods_of(plan: Plan) -> set[PodReference]:
+    """Those that it moves or lets in."""
+    return {move.pod for move in plan.moves} | {item.pod for item in plan.placements}
