@@ -24,12 +24,18 @@ from tests.cluster.audit import OUR_ACCOUNT
 from tests.cluster.control_plane import ControlPlane
 
 ADMINISTRATORS = ("system:masters",)
+LIFTED = {"rampUp": "unlimited",
+          "rates": dict.fromkeys(("perHour", "perDay", "perWorkloadPerHour"), "unlimited")}  # fmt: skip
+"""Floors of workloads and PodDisruptionBudgets stay."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.execution", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the cluster (default: 0)")
+    parser.add_argument("--nodes", type=int, default=24, help="of the cluster (default: 24)")
+    parser.add_argument("--moves", type=int, default=500, help="at most so many (default: 500)")
+    parser.add_argument("--lifted", action="store_true", help="no limit but floors of workloads and budgets of pods")
     parser.add_argument("--guidance", default="Predict,Hold", help="one or more, by commas (default: Predict,Hold)")
     parser.add_argument("--trace", type=Path, help="every request with its time, as JSON lines")
     parser.add_argument("-o", "--output", type=Path, help="where the result is written")
@@ -39,14 +45,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"kube-scheduler {plane.version}; {describe_machine()}", flush=True)
         kubeconfig = plane.user_kubeconfig(OUR_ACCOUNT, ADMINISTRATORS)
         stage = Stage(plane)
-        scene = consolidation(options.seed)
+        scene = consolidation(options.seed, options.nodes)
         picture = stage.first(scene)
         for guidance in options.guidance.split(","):
             stage.again(scene, picture, {})
-            limits = {"maxEvictions": 500, "deadline": "5s"}
-            ours = rescheduler(
-                guidance, {"objectives": [{"name": "EmptyNodes"}], "limits": limits, "guidance": guidance}
-            )
+            limits = {"maxEvictions": options.moves, "deadline": "5s"}
+            policy = {"objectives": [{"name": "EmptyNodes"}], "limits": limits, "guidance": guidance}
+            if options.lifted:
+                limits["inFlight"] = options.moves
+                policy |= {"disruption": LIFTED, "scope": {"minimumAge": "0s"}}
+            ours = rescheduler(guidance, policy)
             start = plane.audit.mark()
             footprint = ours.run(kubeconfig, Path(folder))
             end = plane.audit.mark()
@@ -55,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             result = {
                 "guidance": guidance,
                 "seed": options.seed,
+                "nodes": options.nodes,
                 "code": footprint.code,
                 "wallSeconds": footprint.wall_seconds,
                 "cpuSeconds": footprint.cpu_seconds,

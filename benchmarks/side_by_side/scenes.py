@@ -28,10 +28,10 @@ class Scene:
         return frozenset(node["metadata"]["name"] for node in self.nodes)
 
 
-def consolidation(seed: int) -> Scene:
-    """24 nodes, about 40 % of their CPU asked for."""
+def consolidation(seed: int, size: int = 24) -> Scene:
+    """24 nodes, or so many, about 40 % of their CPU asked for."""
     random_ = random.Random(f"consolidation {seed}")
-    return Scene(nodes(24, "node"), (_agent(), *workloads(random_, _share(24, 0.4), Taste())))
+    return Scene(nodes(size, "node"), (_agent(), *workloads(random_, _share(size, 0.4), Taste())))
 
 
 def spreading(seed: int) -> Scene:

@@ -21,6 +21,10 @@ class PlanOvertakenError(PlanStoppedError):
     """Something has come in the way of moves of this plan, and of nothing else: what is left may be planned again."""
 
 
+class NoRoomError(PlanStoppedError):
+    """The ledger takes no more open evictions until some are over."""
+
+
 class MoveFailedError(PlanStoppedError):
     """A replacement does not work where it is; its outcome is told already."""
 
@@ -124,7 +128,7 @@ class Waiter:
         """Raise PlanStoppedError if the plan has not that much time left."""
         if self._clock.monotonic() + seconds > self._ends_at:
             raise PlanStoppedError(
-                f"the server asks to wait {seconds:.0f} s, more than the plan's time allows; {self._advice}"
+                f"the next step is {seconds:.0f} s away, more than the plan's time allows; {self._advice}"
             )
 
     def check(self) -> None:

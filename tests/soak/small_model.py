@@ -17,7 +17,7 @@ from msgspec import structs
 
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.disruption.gate.policy_gate import PolicyGate
-from rescheduler.execution.ledger.ledger_session import check_fence
+from rescheduler.execution.ledger.ledger_rules import check_fence
 from rescheduler.execution.ledger.open_evictions import settled
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, EntryState, Ledger, LedgerEntry

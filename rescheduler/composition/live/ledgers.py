@@ -14,7 +14,7 @@ from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
 from rescheduler.adapters.kubernetes.ledger.ledger_objects import ConfigMaps
 from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
-from rescheduler.execution.ledger.ledger_session import LedgerRules
+from rescheduler.execution.ledger.ledger_rules import LedgerRules
 from rescheduler.execution.ledger.open_evictions import settled
 from rescheduler.execution.ledger.remembering_ledger import RememberingLedger
 from rescheduler.extension_points import (

@@ -8,7 +8,7 @@ from rescheduler.daemon.rounds.world import RoundContext
 from rescheduler.disruption.budgets.workload_budgets import BereftWorkloads
 from rescheduler.disruption.earlier.ramp_up import remembering
 from rescheduler.disruption.gate.breaker import judge_breaker
-from rescheduler.execution.ledger.ledger_session import LedgerRules
+from rescheduler.execution.ledger.ledger_rules import LedgerRules
 from rescheduler.execution.ledger.open_evictions import settled
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.model.daemon.ledger import Ledger

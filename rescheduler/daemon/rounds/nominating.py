@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from rescheduler.daemon.rounds.world import RoundContext
-from rescheduler.execution.ledger.ledger_session import LedgerRules
+from rescheduler.execution.ledger.ledger_rules import LedgerRules
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, StoreError
 from rescheduler.model.daemon.ledger import Ledger, Nomination

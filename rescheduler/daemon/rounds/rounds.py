@@ -22,7 +22,7 @@ from rescheduler.disruption.gate.health import lacking_head_room
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.replica_changes import Wanted
-from rescheduler.execution.ledger.ledger_session import LedgerRules
+from rescheduler.execution.ledger.ledger_rules import LedgerRules
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.executor import Executor
 from rescheduler.execution.run.planning_again import AttemptEnd, attempted, in_attempts

@@ -104,8 +104,10 @@ def _not_sent(rules: RunRules, state: RunState, event: NotSent, now: float) -> t
         case Dropped(move):
             return _next(rules, _ended(state, move, MoveStage.DROPPED), now)
         case HeldBack(move):
-            _require(state, move, MoveStage.PLANNED)
-            return _next(rules, state._replace(at_hand=None, is_closed=True), now)
+            is_permitted = state.stages[move] is MoveStage.PERMITTED
+            _require(state, move, MoveStage.PERMITTED if is_permitted else MoveStage.PLANNED)
+            state = _put(state, move, MoveStage.PLANNED)._replace(at_hand=None, is_closed=True)
+            return _next(rules, state, now)
         case Doubtful(move):
             _require(state, move, MoveStage.ANNOUNCED)
             return _next(rules, _ended(state, move, MoveStage.UNKNOWN)._replace(is_closed=True), now)

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from rescheduler.execution.core.events import Accepted, Allowed, Doubtful, Event, NotYet, Refused, Written
+from rescheduler.execution.core.events import Accepted, Allowed, Doubtful, Event, HeldBack, NotYet, Refused, Written
 from rescheduler.execution.ledger.ledger_session import LedgerSession
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import NoRoomError, PlanStoppedError, Waiter
 from rescheduler.extension_points import ClusterError, EvictionAnswer, ExecutionTarget, NotSentError
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move
@@ -107,7 +107,11 @@ class Evictor:
         eviction = self._eviction
         assert eviction is not None
         assert eviction.live is not None
-        objection = self._session.announce(eviction.move, eviction.live, lambda: self._ask_gate(eviction.move))
+        try:
+            objection = self._session.announce(eviction.move, eviction.live, lambda: self._ask_gate(eviction.move))
+        except NoRoomError as error:
+            self._eviction = eviction._replace(said=str(error))
+            return HeldBack(number)
         return Written(number) if objection is None else self._refused(number, objection)
 
     def send(self, number: int) -> Event:

@@ -8,24 +8,22 @@ that an eviction costs about one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, Final, NamedTuple
+from contextlib import contextmanager
+from typing import Any, Final
 
 from msgspec import structs
 
 from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger.ledger_entries import AnnouncedEvictions
-from rescheduler.execution.ledger.ledger_writer import LedgerWriter
+from rescheduler.execution.ledger.ledger_rules import LedgerSettings, check_fence
 from rescheduler.execution.ledger.open_evictions import SENT_WITHIN_SECONDS
 from rescheduler.execution.ledger.repayment import OpenEvictions
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import NoRoomError, PlanStoppedError, Waiter
 from rescheduler.extension_points import (
-    AuditLog,
     Clock,
     ClusterError,
     EvictionAnswer,
     ExecutionTarget,
-    LedgerStore,
     StoreError,
 )
 from rescheduler.model.daemon.ledger import SENT, EntryState, Ledger, LedgerEntry
@@ -33,83 +31,6 @@ from rescheduler.model.daemon.ledger_changes import announced, debt_of, holds, p
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.plan import Move, Plan, PlanResult, PodReference
-
-# How one process keeps the ledger, and what makes it stop: a newer plan, a mark, a switch, a full disk.
-
-
-class LedgerRules(NamedTuple):
-    """``holder``: who we are, for those whom we stop or who stop us. ``keep_seconds``: how long closed entries stay;
-    ``label_keys``: of the labels that budgets ask about. ``waits_until_repaid``: between waves, wait until the
-    workloads that are to lose pods again have no debt; without it, a wave waits until the one before is Ready.
-    """
-
-    holder: str = "rescheduler"
-    keep_seconds: float = 86400.0
-    waits_until_repaid: bool = False
-    label_keys: frozenset[str] = frozenset()
-
-    def writer(self, store: LedgerStore, clock: Clock) -> LedgerWriter:
-        """Writes a ledger by these rules."""
-        return LedgerWriter(store, clock, keep_seconds=self.keep_seconds, label_keys=self.label_keys)
-
-
-DEFAULT_RULES = LedgerRules()
-
-
-class LedgerSettings(NamedTuple):
-    """Where a ledger is kept: ``store`` for everybody, ``audit`` on our own disk; ``stopped``: see Executor."""
-
-    store: LedgerStore
-    audit: AuditLog | None
-    stopped: Callable[[], str | None]
-    rules: LedgerRules
-
-    def note(self, entries: Sequence[LedgerEntry]) -> None:
-        """Write entries into the audit log, or find out whether that works. Raises PlanStoppedError."""
-        if self.audit is None:
-            return
-        try:
-            self.audit.note(entries)
-        except StoreError as error:
-            raise PlanStoppedError(f"nothing is evicted that cannot be written down here: {error}") from error
-
-    def keep_plan(self, number: int, plan: Plan) -> None:
-        """Keep a plan that begins; what goes wrong costs nothing but going on with it by its number."""
-        if self.audit is not None:
-            with suppress(StoreError):
-                self.audit.keep_plan(number, plan)
-
-    def tell(self, entry: LedgerEntry) -> None:
-        """Write an answer into the audit log; what goes wrong is found again, and told, before the next eviction."""
-        if self.audit is not None:
-            try:
-                self.audit.note([entry])
-            except StoreError:
-                return
-
-    def check_switch(self) -> None:
-        """Raise PlanStoppedError if we were told to stop on our own machine."""
-        reason = self.stopped()
-        if reason is not None:
-            raise PlanStoppedError(f"stopped: {reason}; nothing more is evicted")
-
-    def check_stop(self, writer: LedgerWriter) -> None:
-        """Raise PlanStoppedError if the ledger as it was read last says stop, or our own machine does."""
-        if writer.stop is not None:
-            raise PlanStoppedError(f"stopped by the mark on the ledger: {writer.stop}; nothing more is evicted")
-        self.check_switch()
-
-
-def check_fence(ledger: Ledger, plan: int) -> None:
-    """Raise PlanStoppedError if a newer plan than ours has begun, or somebody has taken the ledger away."""
-    if ledger.plan < plan:
-        raise PlanStoppedError("the ledger was removed or replaced by an older one; nothing more is evicted")
-    if ledger.plan > plan:
-        raise PlanStoppedError(
-            f"plan {ledger.plan} of {ledger.holder or 'somebody else'} has begun and takes the place of this one, "
-            f"plan {plan}; nothing more is evicted"
-        )
-
 
 LASTING: Final = frozenset({"Forbidden", "TwoBudgets", "BudgetExhausted", "BudgetNotObserved"})
 """Refusals that a later try would meet again; others are about a moment, or about the server."""
@@ -138,6 +59,7 @@ class LedgerSession:
         self._seen: str | None = None
         self._unsent: tuple[LedgerEntry, float] | None = None
         self._aside: LedgerEntry | None = None
+        self._is_full = False
 
     @property
     def ledger(self) -> Ledger:
@@ -199,7 +121,8 @@ class LedgerSession:
     def announce(self, move: Move, pod: Pod, ask: Callable[[], str | None]) -> str | None:
         """Write the intent to evict ``pod`` as it was read just now; in words what speaks against it, None: it stands.
 
-        ``ask`` asks the gate again, where somebody else has written meanwhile. Raises PlanStoppedError, ClusterError.
+        ``ask`` asks the gate again, where somebody else has written meanwhile. Raises PlanStoppedError, ClusterError;
+        NoRoomError where ``await_room`` may help.
         """
         assert self._plan is not None
         began = self._clock.monotonic()
@@ -216,7 +139,15 @@ class LedgerSession:
             return None if objection is not None else announced(ledger, entry)
 
         self._announced.put(entry)
-        if not self._writer.update(change, lambda ledger: holds(ledger, entry), self._fresh.time):
+        try:
+            is_written = self._writer.update(change, lambda ledger: holds(ledger, entry), self._fresh.time)
+        except NoRoomError as error:
+            self._announced.forget(entry)
+            self._is_full = any(other.plan == self._plan for other in self._writer.ledger.debts)
+            if not self._is_full:
+                raise PlanStoppedError(str(error)) from error
+            raise
+        if not is_written:
             self._announced.forget(entry)
             return objection
         self._seen = self._writer.version
@@ -332,6 +263,13 @@ class LedgerSession:
             if entry is not None and move.landed_on is not None and entry.landed_on != move.landed_on:
                 self._change(entry, landed_on=move.landed_on)
         self._announced.complete(ready)
+
+    def await_room(self) -> None:
+        """Where the ledger was full of evictions of this plan, wait until half of them are over. Raises
+        PlanStoppedError, ClusterError."""
+        if self._is_full:
+            self._open_evictions.await_half(self._plan, lambda: self._settings.check_stop(self._writer))
+            self._is_full = False
 
     def await_repaid(self, moves: Sequence[Move]) -> None:
         """Wait until workloads that are to lose pods again owe nothing, where the rules are so strict."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.execution.stopping import NoRoomError, PlanStoppedError
 from rescheduler.extension_points import (
     Clock,
     ClusterError,
@@ -73,7 +73,7 @@ class LedgerWriter:
         """Change what is known and write it; read, change and write until it stands. False: nothing was to be changed.
 
         ``is_done`` tells from the ledger whether a write took effect whose answer was lost. Raises ClusterError, and
-        PlanStoppedError where others were faster every time, or where the ledger is full.
+        PlanStoppedError where others were faster every time, NoRoomError where the ledger is full.
         """
         doubt: ClusterError | None = None
         for pause in PAUSES_SECONDS:
@@ -89,7 +89,7 @@ class LedgerWriter:
                 try:
                     version = self._store.write(changed, self.version)
                 except LedgerFullError as error:
-                    raise PlanStoppedError(f"{error}; nothing more is evicted until then") from error
+                    raise NoRoomError(f"{error}; nothing more is evicted until then") from error
                 except (LedgerDeniedError, NotSentError):
                     raise
                 except ClusterError as error:

@@ -65,6 +65,15 @@ class OpenEvictions:
             self._waiter.pause(REPAID_PAUSE_SECONDS)
             self._fresh.read()
 
+    def await_half(self, plan: int | None, check: Callable[[], None]) -> None:
+        """Wait until half of a plan's open evictions are over, so that the ledger takes others."""
+        before = sum(entry.plan == plan for entry in self._writer.ledger.debts)
+        while 2 * sum(entry.plan == plan for entry in self.settle().debts) > before:
+            self._waiter.pause(REPAID_PAUSE_SECONDS)
+            self._writer.read()
+            check()
+            self._fresh.read()
+
     def look(self, reference: PodReference) -> Pod | None:
         """The pod of that name as it stands now."""
         return self._target.read_pod(reference.namespace, reference.name)

@@ -9,7 +9,7 @@ import msgspec
 
 from rescheduler.execution.guidance.hold_maker import HoldSettings
 from rescheduler.execution.landing.outcomes import Outcomes
-from rescheduler.execution.ledger.ledger_session import DEFAULT_RULES, LedgerRules, LedgerSettings
+from rescheduler.execution.ledger.ledger_rules import DEFAULT_RULES, LedgerRules, LedgerSettings
 from rescheduler.execution.ledger.private_ledger import PrivateLedger
 from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.pacing import RequestPace

@@ -22,7 +22,8 @@ from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.landing.placing import Nominator, Placer
 from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.landing.verifier import still_used, verify
-from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
+from rescheduler.execution.ledger.ledger_rules import LedgerSettings
+from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.ledger.repayment import when_repaid
 from rescheduler.execution.ledger.told_audit_log import ToldAuditLog
 from rescheduler.execution.migration.migration_core import MigrationRules
@@ -147,6 +148,7 @@ class PlanRun:
             gone_before = len(self._settings.earlier.sent)
             self._settings.progress("moving pods", len(self._sender.sent) - gone_before, len(self._plan.moves))
             self.has_begun = True
+            self._session.await_room()
             rest = when_repaid(rest, self._segment_of, self._session.await_repaid, self._fresh, self._look_again)
             if not rest.moves:
                 break

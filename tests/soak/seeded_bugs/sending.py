@@ -15,7 +15,8 @@ from rescheduler.execution.eviction.evicting import Evictor
 from rescheduler.execution.eviction.own_verdict import OwnVerdict
 from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger import ledger_session
-from rescheduler.execution.ledger.ledger_session import LedgerSession, LedgerSettings
+from rescheduler.execution.ledger.ledger_rules import LedgerSettings
+from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.run.segment_run import SegmentRun
 from rescheduler.extension_points import EvictionAnswer, StoreError
 from rescheduler.model.daemon import ledger_changes

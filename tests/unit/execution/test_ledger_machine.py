@@ -12,7 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.execution.fresh_cluster import FreshCluster
-from rescheduler.execution.ledger.ledger_session import LedgerRules, LedgerSession, LedgerSettings
+from rescheduler.execution.ledger.ledger_rules import LedgerRules, LedgerSettings
+from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, Plan, PodReference, SnapshotSummary

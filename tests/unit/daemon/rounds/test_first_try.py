@@ -16,7 +16,7 @@ from rescheduler.daemon.rounds.nominating import LASTS_SECONDS, LOOK_SECONDS, No
 from rescheduler.daemon.rounds.trying_first import TryingRunner
 from rescheduler.daemon.rounds.world import RoundContext, RoundOutcome
 from rescheduler.disruption.replica_changes import Wanted
-from rescheduler.execution.ledger.ledger_session import LedgerRules
+from rescheduler.execution.ledger.ledger_rules import LedgerRules
 from rescheduler.extension_points import ClusterError, EvictionAnswer
 from rescheduler.model.daemon.ledger import Ledger, Nomination
 from rescheduler.model.daemon.rounds import FIRST_TRY, Occasion

@@ -128,6 +128,7 @@ class Explorer:
                 yield self._told(world._replace(intents=world.intents | {move}), core.Written(move))
                 if world.faults:
                     yield self._told(world._replace(faults=world.faults - 1), core.Refused(move))
+                    yield self._told(world._replace(faults=world.faults - 1), core.HeldBack(move))
             case core.Send(move):
                 yield from self._requests(world, move)
             case core.LookOn(until):
