@@ -60,7 +60,7 @@ class KubernetesTarget(ExecutionTarget):
         self._namespace = hold_namespace
         self._scope = scope
         self._grace_seconds = grace_seconds
-        self._holds = HoldKeeper(connection, hold_namespace, clock)
+        self._holds = HoldKeeper(connection, hold_namespace, clock, lambda: self._reads.told_pods(hold_namespace))
         self._rule = GateRule(connection, hold_namespace, clock)
         self._taints = NodeTaints(connection, clock)
         self._owners: dict[str, OwnerReference | None] = {}

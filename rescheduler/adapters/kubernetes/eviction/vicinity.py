@@ -109,6 +109,10 @@ class ServerReads:
         """What a move depends on. Raises ClusterError."""
         return read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
 
+    def told_pods(self, namespace: str) -> Sequence[Pod] | None:  # noqa: ARG002 - for who watches
+        """The pods of a namespace as a watch has told of them so far; None: nobody watches them."""
+        return None
+
 
 def _ignore(_warning: str) -> None:
     """The snapshot that the plan was made from has told of it."""

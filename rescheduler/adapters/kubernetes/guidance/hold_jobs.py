@@ -22,13 +22,16 @@ from rescheduler.adapters.kubernetes.guidance.placeholders import (
     placeholder,
 )
 from rescheduler.extension_points import Clock, ClusterError, HoldRequest
-from rescheduler.model.objects.annotations import HOLD_GATE
+from rescheduler.model.objects.annotations import HOLD_GATE, MANAGED_BY, OURS
+from rescheduler.model.objects.pod import Pod
 
 PATIENCE_SECONDS: Final = 30.0
 """How long the job controller may take to make or remove placeholder pods, besides the time for each of them."""
 PATIENCE_PER_POD_SECONDS: Final = 0.2
 PAUSE_SECONDS: Final = 0.02
 LONGEST_PAUSE_SECONDS: Final = 0.5
+TOLD_SECONDS: Final = 2.0
+"""So long a watch is waited for to tell of placeholders that come and go, before the server itself is asked."""
 BACKGROUND: Final = {"propagationPolicy": "Background"}
 
 
@@ -59,11 +62,16 @@ class MadeJob(msgspec.Struct, gc=False):
     spec: _JobSpec
 
 
+Told = Callable[[], Sequence[Pod] | None]
+"""The pods of the placeholders' namespace as a watch has told of them so far; None: nobody watches them."""
+
+
 class HoldJobs:
     """Placeholder Jobs in one namespace, which is made when it is missing and we may."""
 
-    def __init__(self, connection: Connection, namespace: str, clock: Clock) -> None:
+    def __init__(self, connection: Connection, namespace: str, clock: Clock, told: Told = lambda: None) -> None:
         self._connection = connection
+        self._told = told
         self._namespace = namespace
         self._clock = clock
         self._born: dict[str, float] = {}
@@ -90,10 +98,11 @@ class HoldJobs:
     def await_pods(self, sizes: dict[str, int], plan_id: str) -> dict[str, list[tuple[str, str]]]:
         """Name and uid of the pods of new Jobs, by Job, once the job controller has made all of them."""
         found: dict[str, list[tuple[str, str]]] = {}
+        began = self._clock.monotonic()
 
         def all_stand() -> bool:
             found.clear()
-            found.update(self._pods_by_job(plan_id))
+            found.update(self._pods_by_job(began, plan_id))
             return all(len(found.get(name, ())) >= size for name, size in sizes.items())
 
         self._until(
@@ -126,9 +135,10 @@ class HoldJobs:
             return
         for name in wanted:
             delete(self._connection, job_path(self._namespace, name))
+        began = self._clock.monotonic()
         self._until(
-            lambda: not any(self._job_of(pod) in wanted for pod in self.pods()),
-            len(self.pods()),
+            lambda: not any(job in wanted for job in self._pods_by_job(began)),
+            sum(map(len, self._pods_by_job(began).values())),
             f"the placeholders {', '.join(wanted)} were not removed",
         )
 
@@ -145,8 +155,15 @@ class HoldJobs:
         """Make the namespace of placeholders if it is missing. Raises ClusterError."""
         ensure_namespace(self._connection, self._namespace)
 
-    def _pods_by_job(self, plan_id: str) -> dict[str, list[tuple[str, str]]]:
+    def _pods_by_job(self, since: float, plan_id: str = "") -> dict[str, list[tuple[str, str]]]:
+        """Name and uid of each placeholder pod, by Job. ``since``: when the wait for what they show began."""
         found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        told = self._told() if self._clock.monotonic() - since < TOLD_SECONDS else None
+        if told is not None:
+            for item in told:
+                if item.labels.get(MANAGED_BY) == OURS and HOLD_LABEL in item.labels:
+                    found[item.labels[HOLD_LABEL]].append((item.name, item.uid))
+            return found
         selector = f"{OUR_PLACEHOLDERS},{PLAN_LABEL}={plan_id}" if plan_id else OUR_PLACEHOLDERS
         for pod in self.pods(selector):
             found[self._job_of(pod)].append((pod["metadata"]["name"], pod["metadata"]["uid"]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.guidance.hold_jobs import HoldJobs
+from rescheduler.adapters.kubernetes.guidance.hold_jobs import HoldJobs, Told
 from rescheduler.adapters.kubernetes.guidance.nominations import nominate
 from rescheduler.adapters.kubernetes.guidance.placeholders import (
     EXPIRES_ANNOTATION,
@@ -41,13 +41,16 @@ class _Placeholder:
 
 
 class HoldKeeper:
-    """Placeholders in one namespace, which is made when it is missing and we may."""
+    """Placeholders in one namespace, which is made when it is missing and we may.
 
-    def __init__(self, connection: Connection, namespace: str, clock: Clock) -> None:
+    ``told``: what a watch tells of that namespace's pods, so that none are listed while they come and go.
+    """
+
+    def __init__(self, connection: Connection, namespace: str, clock: Clock, told: Told = lambda: None) -> None:
         self._connection = connection
         self._namespace = namespace
         self._clock = clock
-        self._jobs = HoldJobs(connection, namespace, clock)
+        self._jobs = HoldJobs(connection, namespace, clock, told)
         self._held: dict[str, _Placeholder] = {}
         self._shapes: dict[str, Hashable] = {}
         self._spare: dict[str, list[_Placeholder]] = {}

@@ -11,7 +11,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
 from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, left_after_catching_up
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
+from rescheduler.adapters.kubernetes.watch.kind_store import UncountedError, WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older
 from rescheduler.adapters.vicinity import NarrowReads, in_order, read_vicinity
@@ -61,6 +61,15 @@ class WatchedReads(ServerReads):
             return [self._mirror.stores["Pod"].found_in(scope) for scope in scopes]
         except ClusterError:
             return super().read_lists(asked)
+
+    def told_pods(self, namespace: str) -> Sequence[Pod] | None:
+        """Without proof: for what is waited for, which is told sooner or later; None where the watch is out of sync."""
+        if "Pod" in self._mirror.kinds_out_of_sync():
+            return None
+        try:
+            return self._mirror.stores["Pod"].found_in(WatchedScope("Pod", namespace))
+        except UncountedError:
+            return None
 
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """What a move depends on, with how old it may be, and its pod of this moment. Raises ClusterError.

@@ -62,8 +62,8 @@ def test_evictions_of_others_are_not_waited_for() -> None:
     world = World(start)
     ledger = SmallLedger(world.clock, 1)
     theirs = LedgerEntry(
-        number=1, plan=0, pod=PodReference("default", "gone", "u-gone"), from_node="n0", to_node="n7", at=world.clock.now(),
-        workload="w", state=EntryState.OPEN, ended_at=world.clock.now(),
+        number=1, plan=0, pod=PodReference("default", "gone", "u-gone"), from_node="n0", to_node="n7",
+        at=world.clock.now(), workload="w", state=EntryState.OPEN, ended_at=world.clock.now(),
     )  # fmt: skip
     ledger.write(structs.replace(ledger.ledger, entries=(theirs,), next_entry=2), ledger.read().version)
     plan = plan_of(start, [("web-0", "n7", 1)], objective="EmptyNodes")

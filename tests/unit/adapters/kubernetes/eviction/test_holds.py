@@ -13,8 +13,9 @@ from rescheduler.adapters.kubernetes.guidance.hold_jobs import PATIENCE_SECONDS
 from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.guidance.placeholders import placeholder
 from rescheduler.extension_points import ClusterError, HoldRequest
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resources import resources
-from tests.builders import NOW
+from tests.builders import NOW, pod
 from tests.clocks import FakeClock
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
@@ -377,3 +378,33 @@ def test_a_refused_job_is_an_error_with_the_servers_words() -> None:
     server.answer("POST", JOBS, Response(403, {}, b'{"message":"exceeded quota: tiny"}'))
     with pytest.raises(ClusterError, match="exceeded quota: tiny"):
         keeper(server).hold([REQUEST])
+
+
+def told(*names: str) -> list[Pod]:
+    """Placeholder pods of these Jobs, and one of somebody else, as a watch tells of them."""
+    ours = {"app.kubernetes.io/managed-by": "rescheduler"}
+    pods = [pod(f"{name}-x", namespace="holds", labels={**ours, "rescheduler.dev/hold": name}) for name in names]
+    return [*pods, pod("other", namespace="holds", labels={"rescheduler.dev/hold": "hold-p-0"})]
+
+
+def test_where_a_watch_tells_of_placeholders_none_are_listed() -> None:
+    """Neither while they come nor while they go."""
+    server = ready_server()
+    server.answer("DELETE", f"{JOBS}/hold-p-0", {})
+    looks = iter([told(), told("hold-p-1"), told("hold-p-0"), told("hold-p-0"), told("hold-p-0"), told("hold-p-1")])
+    found = HoldKeeper(server, "holds", FakeClock(), lambda: next(looks))  # type: ignore[arg-type]
+    found.hold([REQUEST])
+    [patch] = server.asked("PATCH")
+    assert patch.body["metadata"]["uid"] == told("hold-p-0")[0].uid
+    found.release(["hold-p-0"])
+    assert [request for request in server.asked("GET") if request.path == PODS] == []
+    assert list(looks) == []
+
+
+def test_a_watch_that_tells_nothing_for_two_seconds_is_not_waited_for() -> None:
+    """Then the server itself is asked."""
+    server, clock = ready_server(), FakeClock()
+    began = clock.monotonic()
+    HoldKeeper(server, "holds", clock, told).hold([REQUEST])  # type: ignore[arg-type]
+    assert [request.path for request in server.asked("GET")].count(PODS) == 2
+    assert 2.0 <= clock.monotonic() - began < PATIENCE_SECONDS
