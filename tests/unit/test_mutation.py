@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.mutation.__main__ import JUDGED, ROOM, TESTS
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import mutants
+from tests.mutation.rooms import ROOMS
 from tests.mutation.swapping import NotSwappableError, swap
 from tests.paths import ROOT
 
@@ -57,11 +57,12 @@ def test_what_only_a_new_import_brings_into_force_is_refused(module: ModuleType,
 
 
 @pytest.mark.parametrize(
-    ("module", "known"), [(module, what) for module, found in EQUIVALENT.items() for what in found]
+    ("room", "module", "known"),
+    [(room, name, what) for room, modules in EQUIVALENT.items() for name, found in modules.items() for what in found],
 )
-def test_faults_that_are_none_are_still_made(module: str, known: str) -> None:
+def test_faults_that_are_none_are_still_made(room: str, module: str, known: str) -> None:
     """A reason for what is not there any more has to go, and one reason excuses no second fault that reads alike."""
-    text = (ROOT / ROOM / f"{module}.py").read_text(encoding="utf-8")
+    text = (ROOT / ROOMS[room].path / f"{module}.py").read_text(encoding="utf-8")
     assert [mutant.what.partition(": ")[2] for mutant in mutants(text)].count(known) == 1
 
 
@@ -75,17 +76,14 @@ def test_a_constant_is_told_with_what_stands_around_it() -> None:
     ]
 
 
-def test_every_module_of_the_room_that_can_be_wrong_is_judged() -> None:
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_module_of_a_room_that_can_be_wrong_is_judged(room: str) -> None:
     """One that was moved, or is new, is not left out without a word; one that is gone is not asked for in vain."""
-    room = ROOT / ROOM
-    texts = {
-        path.relative_to(room).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
-        for path in room.rglob("*.py")
-    }
-    assert {name for name, text in texts.items() if any(True for _ in mutants(text))} == set(JUDGED)
+    assert set(ROOMS[room].that_can_be_wrong) == set(ROOMS[room].judged)
 
 
-def test_the_tests_that_are_asked_first_are_there() -> None:
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_tests_that_are_asked_first_are_there(room: str) -> None:
     """A name that fits no file would let all faults of its module count as missed, or none be looked for."""
-    named = {file for files in JUDGED.values() for file in files}
-    assert [file for file in sorted(named) if not (ROOT / TESTS / f"{file}.py").is_file()] == []
+    named = {file for files in ROOMS[room].judged.values() for file in files}
+    assert [file for file in sorted(named) if not (ROOT / ROOMS[room].tests / f"{file}.py").is_file()] == []
