@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from rescheduler.execution.core.events import Accepted, Allowed, Ask, Awake, LookOn, NotYet, Seen, Written
+import pytest
+
+from rescheduler.execution.core.events import (
+    Accepted,
+    Allowed,
+    Ask,
+    Awake,
+    Doubtful,
+    Event,
+    HeldBack,
+    LookOn,
+    NotYet,
+    Over,
+    Seen,
+    Written,
+)
 from rescheduler.execution.core.move_state import MoveStage, Order, RunRules, RunState, beginning
 from rescheduler.execution.core.step import step
 
@@ -32,3 +47,46 @@ def test_a_move_that_the_api_server_puts_off_waits_for_as_long_as_it_says() -> N
     state = one_gone_one_crowded(is_try=True)
     state, _ = step(RULES, state, Seen(0, MoveStage.READY), 2.0)
     assert step(RULES, state, Awake(), 2.0)[1] == (LookOn(100.0),)
+
+
+def after(*events: Event) -> RunState:
+    """What these events make of the beginning."""
+    state = beginning(RULES)
+    for event in events:
+        state, _ = step(RULES, state, event, 0.0)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("before", "event"),
+    [
+        ((), Allowed(0)),
+        ((Awake(),), Allowed(1)),
+        ((Awake(),), Written(0)),
+        ((Awake(), Allowed(0)), Allowed(0)),
+        ((Awake(), Allowed(0)), Accepted(0)),
+        ((Awake(), Allowed(0)), Doubtful(0)),
+        ((Awake(), Allowed(0), Written(0)), Written(0)),
+        ((Awake(), Allowed(0), Written(0)), HeldBack(0)),
+        ((Awake(),), HeldBack(1)),
+    ],
+)
+def test_an_answer_that_nobody_asked_for_stops_everything(before: tuple[Event, ...], event: Event) -> None:
+    """It is a fault of ours: nobody knows any more what was sent."""
+    with pytest.raises(ValueError, match="at hand"):
+        step(RULES, after(*before), event, 0.0)
+
+
+@pytest.mark.parametrize("is_permitted", [False, True])
+def test_a_move_that_is_held_back_waits_for_another_look_and_so_do_all(is_permitted: bool) -> None:
+    """Also where its leave was given already: it is planned as before, and nothing is asked for any more."""
+    answers = (Allowed(0),) if is_permitted else ()
+    state, actions = step(RULES, after(Awake(), *answers), HeldBack(0), 0.0)
+    assert state.stages == (MoveStage.PLANNED, MoveStage.PLANNED)
+    assert (state.at_hand, state.is_closed, actions) == (None, True, (Over(),))
+
+
+def test_while_a_move_is_at_hand_no_other_is_asked_for() -> None:
+    """Whatever is told meanwhile."""
+    state = after(Awake())
+    assert step(RULES, state, Awake(), 1.0) == (state, ())
