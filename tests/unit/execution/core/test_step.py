@@ -11,11 +11,13 @@ from rescheduler.execution.core.events import (
     Awake,
     Doubtful,
     Event,
+    Halted,
     HeldBack,
     LookOn,
     NotYet,
     Over,
     Seen,
+    Withdraw,
     Written,
 )
 from rescheduler.execution.core.move_state import MoveStage, Order, RunRules, RunState, beginning
@@ -90,3 +92,11 @@ def test_while_a_move_is_at_hand_no_other_is_asked_for() -> None:
     """Whatever is told meanwhile."""
     state = after(Awake())
     assert step(RULES, state, Awake(), 1.0) == (state, ())
+
+
+def test_what_was_on_its_way_to_be_sent_as_the_run_was_halted_is_not() -> None:
+    """Leave that comes too late is left unused, and an intent is taken back."""
+    state, actions = step(RULES, after(Awake(), Halted()), Allowed(0), 0.0)
+    assert (state.stages[0], actions) == (MoveStage.DROPPED, (Over(),))
+    state, actions = step(RULES, after(Awake(), Allowed(0), Halted()), Written(0), 0.0)
+    assert (state.stages[0], actions) == (MoveStage.DROPPED, (Withdraw(0), Over()))
