@@ -100,3 +100,20 @@ def test_what_was_on_its_way_to_be_sent_as_the_run_was_halted_is_not() -> None:
     assert (state.stages[0], actions) == (MoveStage.DROPPED, (Over(),))
     state, actions = step(RULES, after(Awake(), Allowed(0), Halted()), Written(0), 0.0)
     assert (state.stages[0], actions) == (MoveStage.DROPPED, (Withdraw(0), Over()))
+
+
+def test_what_is_seen_of_a_move_that_is_not_under_way_changes_nothing() -> None:
+    """Nor does a look that shows less than an earlier one: looks may be of the past."""
+    state = after(Awake(), Allowed(0), Written(0), Accepted(0), Seen(0, MoveStage.BOUND))
+    for event in (Seen(0, MoveStage.REPLACED), Seen(0, MoveStage.BOUND), Seen(1, MoveStage.BOUND)):
+        assert step(RULES, state, event, 0.0) == (state, ())
+    for stage in (MoveStage.READY, MoveStage.SETTLED):
+        state, _ = step(RULES, state, Seen(0, stage), 0.0)
+        assert state.stages[0] is stage
+    assert step(RULES, state, Seen(0, MoveStage.BOUND), 0.0) == (state, ())
+
+
+def test_what_was_crowded_is_due_in_the_very_moment_in_which_another_is_ready() -> None:
+    """Also at the beginning of time."""
+    state, _ = step(RULES, one_gone_one_crowded(is_try=False), Seen(0, MoveStage.READY), 0.0)
+    assert step(RULES, state, Awake(), 0.0)[1] == (Ask(1),)
