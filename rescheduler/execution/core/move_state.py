@@ -51,6 +51,11 @@ class Order(NamedTuple):
     rank: int = 0
 
     @property
+    def way(self) -> tuple[str | None, bool]:
+        """By which its replacement comes to its node."""
+        return self.place, self.is_led
+
+    @property
     def lane(self) -> str | None:
         """The place that has to be opened for it."""
         return self.place if self.is_led else None

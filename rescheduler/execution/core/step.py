@@ -167,8 +167,7 @@ def _is_put_off(state: RunState, now: float) -> bool:
 def _way_is_free(rules: RunRules, state: RunState, move: int) -> bool:
     """Whether nobody looks for a node who could take the room that is open for this move, or lose his own to it."""
     homeless = (other for other, stage in enumerate(state.stages) if stage in HOMELESS and other not in state.loose)
-    mine = rules.orders[move]
-    return all(rules.orders[other][1:3] == mine[1:3] for other in homeless)
+    return all(rules.orders[other].way == rules.orders[move].way for other in homeless)
 
 
 def _opened(before: str | None, after: str | None) -> tuple[Action, ...]:

@@ -117,3 +117,60 @@ def test_what_was_crowded_is_due_in_the_very_moment_in_which_another_is_ready() 
     """Also at the beginning of time."""
     state, _ = step(RULES, one_gone_one_crowded(is_try=False), Seen(0, MoveStage.READY), 0.0)
     assert step(RULES, state, Awake(), 0.0)[1] == (Ask(1),)
+
+
+def test_a_look_that_shows_a_move_ready_once_more_makes_nothing_due() -> None:
+    """Only what has changed since a move was put off may let it go."""
+    state, _ = step(RULES, one_gone_one_crowded(is_try=False), Seen(0, MoveStage.READY), 1.0)
+    for event in (Awake(), NotYet(1, 100.0, is_try=False), Seen(0, MoveStage.READY)):
+        state, _ = step(RULES, state, event, 1.0)
+    assert step(RULES, state, Awake(), 1.0)[1] == (LookOn(100.0),)
+
+
+def test_the_place_with_most_resting_on_it_comes_first() -> None:
+    """Also where nothing rests on the other, whatever their names and order."""
+    rules = RunRules((Order(place="a", rank=0), Order(place="b", rank=1)))
+    assert step(rules, beginning(rules), Awake(), 0.0)[1] == (Ask(1),)
+
+
+def test_what_waits_for_a_move_that_works_but_has_not_settled_is_looked_on_for() -> None:
+    """Its old pod is there still: the run is not over."""
+    rules = RunRules((Order(), Order(needs=frozenset({0}))))
+    state = beginning(rules)
+    for event in (Awake(), Allowed(0), Written(0), Accepted(0), Seen(0, MoveStage.READY)):
+        state, _ = step(rules, state, event, 0.0)
+    assert step(rules, state, Awake(), 0.0)[1] == (LookOn(None),)
+
+
+def test_a_full_run_waits_for_a_move_and_for_no_time() -> None:
+    """What may go at this very moment has no other to be woken at."""
+    rules = RunRules((Order(), Order()), in_flight=1)
+    state = beginning(rules)
+    actions: tuple[object, ...] = ()
+    for event in (Awake(), Allowed(0), Written(0), Accepted(0)):
+        state, actions = step(rules, state, event, 0.0)
+    assert actions == (LookOn(None),)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_free"),
+    [
+        (Order(place="n1"), Order(place="n1", rank=0), True),
+        (Order(place="n1", rank=1), Order(place="n1"), True),
+        (Order(place="n1"), Order(place="n2"), False),
+        (Order(place="n1"), Order(), False),
+        (Order(place="n1"), Order(place="n1", is_led=True), False),
+    ],
+)
+def test_replacements_look_for_a_node_together_only_by_one_way(first: Order, second: Order, is_free: bool) -> None:
+    """One of another place would find the room that is open for this one."""
+    rules = RunRules((first, second))
+    state = beginning(rules)._replace(stages=(MoveStage.EVICTED, MoveStage.PLANNED))
+    actions = step(rules, state, Awake(), 0.0)[1]
+    assert (Ask(1) in actions) is is_free
+
+
+def test_every_stage_is_one_of_its_own_and_comes_after_the_one_before() -> None:
+    """What a look shows is compared with what was known."""
+    way = "PLANNED PERMITTED ANNOUNCED EVICTED REPLACED BOUND READY SETTLED FAILED UNKNOWN DROPPED"
+    assert [stage.name for stage in sorted(MoveStage)] == way.split()
