@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, Full, Queue
 from typing import Final
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.extension_points import Clock, Listener
 from rescheduler.model.daemon.notices import Fault, Notice
 
@@ -65,8 +65,7 @@ class QueuedListener(Listener):
         self._clock = clock
         self._tell = tell
         self._queue: Queue[Notice | None] = Queue(most)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = BackgroundThread(self._run, name)
         self._is_behind = False
         self._is_failing = False
         self.dropped = 0
@@ -77,7 +76,7 @@ class QueuedListener(Listener):
 
     def hear(self, notice: Notice) -> None:
         """Take a notice; never waits."""
-        if self._stopped.is_set():
+        if self._thread.stopping.is_set():
             return
         try:
             self._queue.put_nowait(notice)
@@ -91,18 +90,17 @@ class QueuedListener(Listener):
 
     def stop(self, seconds: float = 2.0) -> None:
         """Hand on what waits, for at most this long."""
-        self._stopped.set()
+        self._thread.stop()
         with suppress(Full):  # then the thread sees the flag when it has come to the end
             self._queue.put_nowait(None)
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         while True:
             try:
                 notice = self._queue.get(timeout=1.0)
             except Empty:
-                if self._stopped.is_set():
+                if self._thread.stopping.is_set():
                     return
                 continue
             if notice is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from threading import Event, Thread
 from typing import Final
 
 from msgspec.structs import replace as with_changes
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.composition.load.measured_use import wanted_sources
 from rescheduler.descheduler.plugins.usage_sources import KUBERNETES_METRICS
 from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
@@ -38,9 +38,8 @@ class SmoothedUse:
         self._sample = sample
         self._clock = clock
         self._kept: NodeUse = {} if before is None else before._kept
-        self._is_over = Event()
-        self._wait = wait or self._is_over.wait
-        self._thread = Thread(target=self._run, name="smoothed-use", daemon=True)
+        self._thread = BackgroundThread(self._run, "smoothed-use")
+        self._wait = wait or self._thread.stopping.wait
 
     def start(self) -> None:
         """Sample from now on."""
@@ -48,9 +47,8 @@ class SmoothedUse:
 
     def stop(self) -> None:
         """Sample no more; a request that is under way is not waited for long."""
-        self._is_over.set()
-        if self._thread.is_alive():
-            self._thread.join(END_SECONDS)
+        self._thread.stop()
+        self._thread.join(END_SECONDS)
 
     def take_sample(self) -> None:
         """Let one more sample count. One that cannot be had changes nothing: the cycle says that the API fails."""

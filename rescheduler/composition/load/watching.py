@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Final
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected, read_cluster
 from rescheduler.composition.load.metrics import Tell, check_store, make_providers, make_store
 from rescheduler.extension_points import Clock
@@ -48,8 +48,8 @@ class UsageWatch:
         self._store = make_store(policy.usage, clock, tell)
         look = observe or observer(options, clock, policy.usage.pod_interval)
         self._collector = Collector(providers, look, policy.usage, store=self._store)
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._after_tick: Callable[[], None] = lambda: None
+        self._thread = BackgroundThread(self._run, "usage-collector")
 
     @property
     def collected(self) -> Collected:
@@ -59,10 +59,20 @@ class UsageWatch:
     @property
     def is_running(self) -> bool:
         """Whether samples are being collected."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._thread.is_running
 
     def start(self, after_tick: Callable[[], None]) -> None:
         """Collect from now on; ``after_tick`` is called after each tick, in the collector's thread."""
+        self._after_tick = after_tick
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the tick that runs end, and let go of the file."""
+        self._thread.stop()
+        if self._thread.join(STOP_SECONDS) and self._store is not None:
+            self._store.close()
+
+    def _run(self) -> None:
         before = self.collected
 
         def wait(seconds: float) -> bool:
@@ -70,21 +80,10 @@ class UsageWatch:
             for text in news(before, self.collected):
                 self._tell(text)
             before = self.collected
-            after_tick()
-            return self._stop.wait(seconds)
+            self._after_tick()
+            return self._thread.stopping.wait(seconds)
 
-        self._thread = threading.Thread(
-            target=self._collector.run, args=(self._clock, wait), name="usage-collector", daemon=True
-        )
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Let the tick that runs end, and let go of the file."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(STOP_SECONDS)
-        if self._store is not None and not self.is_running:
-            self._store.close()
+        self._collector.run(self._clock, wait)
 
 
 def observer(options: ClusterOptions, clock: Clock, pod_interval: float) -> Observe:

@@ -8,11 +8,11 @@ last change; the difference is what clocks may go wrong by meanwhile. Every writ
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Callable
 from math import inf
 from typing import Final, NamedTuple
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.daemon.leadership.lease_watch import LeaseWatch
 from rescheduler.extension_points import Clock, ClusterError, LeaseStore
 from rescheduler.model.daemon.lease import RELEASED_SECONDS, LeaseReading, LeaseRecord
@@ -60,8 +60,7 @@ class Leadership:
         self._told_problem = ""
         self._is_stopped = False
         self._jitter = random.Random(identity)  # noqa: S311 - spreads requests, guards nothing
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = BackgroundThread(self._run, "leadership")
 
     @property
     def is_leader(self) -> bool:
@@ -93,15 +92,13 @@ class Leadership:
 
     def start(self) -> None:
         """Keep it up in a thread of its own."""
-        self._thread = threading.Thread(target=self._run, name="leadership", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Lead no more, and give the lease up so that the next one need not wait. Nothing may be written after it."""
         self._is_stopped = True
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join(JOIN_SECONDS)
+        self._thread.stop()
+        self._thread.join(JOIN_SECONDS)
         self._release()
         self._tell("stopping")
 
@@ -194,13 +191,13 @@ class Leadership:
         return left if 0.0 < left < poll else poll
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
+        while not self._thread.stopping.is_set():
             try:
                 pause = self.step()
             except Exception as error:  # noqa: BLE001 - without this thread nobody would ever lead again
                 self._tell_problem(f"{type(error).__name__}: {error}")
                 pause = self._rules.retry_period
-            self._stopping.wait(pause)
+            self._thread.stopping.wait(pause)
 
 
 class NoElection:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event, Thread
 from typing import Final
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.adapters.files.sqlite.history_store import history_path
 from rescheduler.composition.archiving.recording import ArchiveSettings, Recorder
 from rescheduler.composition.live.cluster_source import ClusterOptions
@@ -48,8 +48,7 @@ class ArchiveKeeper:
         self._begun_at: float | None = None
         self._said: set[str] = set()
         self._said_before: set[str] = set()
-        self._is_over = Event()
-        self._thread = Thread(target=self._run, name="archive", daemon=True)
+        self._thread = BackgroundThread(self._run, "archive")
 
     def start(self) -> None:
         """Record from now on."""
@@ -57,9 +56,8 @@ class ArchiveKeeper:
 
     def stop(self) -> None:
         """Record no more; one that is under way is not waited for long: a file of it that is not whole is no harm."""
-        self._is_over.set()
-        if self._thread.is_alive():
-            self._thread.join(END_SECONDS)
+        self._thread.stop()
+        self._thread.join(END_SECONDS)
 
     def look(self) -> None:
         """Record if it is time. Never raises."""
@@ -82,7 +80,7 @@ class ArchiveKeeper:
             self._tell(text)
 
     def _run(self) -> None:
-        while not self._is_over.wait(LOOK_SECONDS):
+        while not self._thread.stopping.wait(LOOK_SECONDS):
             self.look()
 
     def _recorded(self, settings: ArchiveSettings, policy: Policy) -> None:

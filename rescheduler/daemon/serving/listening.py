@@ -7,7 +7,6 @@ import errno
 import logging
 import socket
 import ssl
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,6 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.daemon.serving.protection import LARGEST_HEAD, require_protection, require_tls_files
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.policy.fields.daemon.api import ServerTls
@@ -210,7 +210,7 @@ class ApplicationServer:
         self._socket = bind(where)
         self._server = RenewingServer(_config(app, door), door.tls)
         self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name=door.name, daemon=True)
+        self._thread = BackgroundThread(self._run, door.name)
         scheme = "http" if door.tls is None else "https"
         host, port = self._socket.getsockname()[:2]
         self.url = f"{scheme}://[{host}]:{port}" if where.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"
@@ -218,24 +218,21 @@ class ApplicationServer:
     @property
     def is_running(self) -> bool:
         """Whether requests are being answered."""
-        return self._thread.is_alive() and self._server.started
+        return self._thread.is_running and self._server.started
 
     def start(self) -> None:
         """Answer requests from now on, in a thread. Raises ListenError if that does not work."""
         self._thread.start()
-        waiting = threading.Event()
         for _ in range(int(_START_SECONDS / 0.02)):
-            if self._server.started or not self._thread.is_alive():
+            if self._server.started or self._thread.join(0.02):
                 break
-            waiting.wait(0.02)
         if not self.is_running:
             raise ListenError(f"{self.url}: the server did not start: {self._failure or 'no answer'}")
 
     def stop(self) -> None:
         """Let requests that are being answered finish, then close the address; may be called twice."""
         self._server.should_exit = True
-        if self._thread.ident is not None:
-            self._thread.join(STOP_SECONDS + 2)
+        self._thread.join(STOP_SECONDS + 2)
         self._socket.close()
 
     def _run(self) -> None:

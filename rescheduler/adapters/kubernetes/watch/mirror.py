@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Condition
 from typing import Final
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KIND_BY_NAME, KINDS, REQUIRED, SELDOM_SERVED, ObjectKind
@@ -76,7 +77,7 @@ class Mirror(ClusterReader):
 
     def stop(self, timeout: float = 5.0) -> bool:
         """End all watches; whether all threads have ended within ``timeout`` seconds."""
-        parts: list[Reflector | Polling] = [*self.reflectors.values(), self.polling]
+        parts: list[BackgroundThread] = [*self.reflectors.values(), self.polling]
         for part in parts:
             part.stop()
         deadline = self._clock.monotonic() + timeout

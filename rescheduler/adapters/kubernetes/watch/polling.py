@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from threading import Event, Thread
 from typing import Final
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.reader import server_version
 from rescheduler.adapters.kubernetes.single_entries import read_config_maps
@@ -16,7 +16,7 @@ from rescheduler.extension_points import ClusterError
 POLL_SECONDS: Final = 60.0
 
 
-class Polling:
+class Polling(BackgroundThread):
     """Reads in a thread of its own. What was read stays while the server cannot be reached.
 
     A ConfigMap that a policy names may be read by ``get`` alone; a watch of it would need more rights.
@@ -28,28 +28,12 @@ class Polling:
         """``config_maps`` as NAMESPACE/NAME; ``changed`` is called after each answer that differs from the last."""
         self._connection, self._keys, self._changed = connection, tuple(config_maps), changed
         self._backoff = Backoff(Random(f"{seed} polling"))  # noqa: S311 - spreads load, keeps no secret
-        self._stopping = Event()
-        self._thread: Thread | None = None
+        super().__init__(self._run, "watch-polling")
         self.version: str | None = None
         self.config_maps: Mapping[str, Mapping[str, str]] = {}
         self.has_read = False
         self.problem: ClusterError | None = None
         """Why the last reading failed."""
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread = Thread(target=self._run, name="watch-polling", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ask it to end; from any thread."""
-        self._stopping.set()
-
-    def join(self, timeout: float) -> bool:
-        """Wait for its end after ``stop``; whether it has ended."""
-        if self._thread is not None:
-            self._thread.join(timeout)
-        return self._thread is None or not self._thread.is_alive()
 
     def poll(self) -> float:
         """Read once; seconds until the next time. Raises nothing that the server can cause."""
@@ -67,5 +51,5 @@ class Polling:
         return seconds
 
     def _run(self) -> None:
-        while not self._stopping.is_set():
-            self._stopping.wait(self.poll())
+        while not self.stopping.is_set():
+            self.stopping.wait(self.poll())

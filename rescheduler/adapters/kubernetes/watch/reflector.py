@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from threading import Event, Thread
 from typing import Final, NamedTuple
 
+from rescheduler.adapters.background import BackgroundThread
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import (
     ForbiddenError,
@@ -87,7 +87,7 @@ class Recovery:
 DEFAULT_SETTINGS = WatchSettings()
 
 
-class Reflector:
+class Reflector(BackgroundThread):
     """Reads a list, then follows its changes; whatever goes wrong is told, and made good after a wait."""
 
     def __init__(
@@ -115,9 +115,8 @@ class Reflector:
             self._warn,
         )  # fmt: skip
         self._recovery = Recovery(random)
-        self._stopping = Event()
-        self._wait = wait or self._stopping.wait
-        self._thread: Thread | None = None
+        super().__init__(self.run, f"watch-{kind.name}")
+        self._wait = wait or self.stopping.wait
         self._told: object = None
         self._is_renewed = False
         self.has_synced = False
@@ -139,14 +138,9 @@ class Reflector:
         """Time since the server has last told something of this list; infinite before it first did."""
         return self._clock.monotonic() - self._following.told_at
 
-    def start(self) -> None:
-        """Begin, in a thread of its own."""
-        self._thread = Thread(target=self.run, name=f"watch-{self._kind.name}", daemon=True)
-        self._thread.start()
-
     def stop(self) -> None:
         """Ask it to end; from any thread."""
-        self._stopping.set()
+        super().stop()
         self._following.stop()
 
     def renew(self) -> None:
@@ -154,17 +148,11 @@ class Reflector:
         self._is_renewed = True
         self._following.renew()
 
-    def join(self, timeout: float) -> bool:
-        """Wait for its end after ``stop``; whether it has ended."""
-        if self._thread is not None:
-            self._thread.join(timeout)
-        return self._thread is None or not self._thread.is_alive()
-
     def run(self) -> None:
         """Read and follow until stopped; in this thread. Raises nothing."""
-        while not self._stopping.is_set():
+        while not self.stopping.is_set():
             seconds = self.follow_once()
-            if seconds > 0.0 and not self._stopping.is_set():
+            if seconds > 0.0 and not self.stopping.is_set():
                 self._wait(seconds)
 
     def follow_once(self) -> float:
@@ -174,7 +162,7 @@ class Reflector:
         """
         began = self._clock.monotonic()
         failure = self._follow()
-        if self._stopping.is_set():
+        if self.stopping.is_set():
             return 0.0
         was_renewed, self._is_renewed = self._is_renewed, False
         if failure is None and was_renewed:

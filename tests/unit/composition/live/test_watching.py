@@ -53,7 +53,7 @@ def test_the_cluster_is_seen_by_watches_until_the_end(server: Server) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert all(found._stopping.is_set() for found in mirrors[0].reflectors.values())
+    assert all(found.stopping.is_set() for found in mirrors[0].reflectors.values())
     assert (told, server.of("list")) == ([], [])
 
 
