@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from rescheduler.cli.choices import objective_names, policy_names
+from rescheduler.cli.options import objective_names, policy_names
 
 FILES: Final = 0
 NO_FILES: Final = 4

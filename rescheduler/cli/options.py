@@ -10,13 +10,29 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from rescheduler.cli.choices import objective_names, policy_names
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration, whole_number
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.objects.constraints import LabelSelector
 
 LARGEST_SEED = 2**31 - 1
 LARGEST_EVICTIONS = 1_000_000
+
+
+# Choices that the shell offers where they are no enumeration: plugins, shipped files.
+
+
+def objective_names(incomplete: str) -> list[str]:
+    """Objectives, by what was typed so far; those of other packages too."""
+    from rescheduler.planning.objectives import OBJECTIVES
+
+    return [name for name in OBJECTIVES.names() if name.startswith(incomplete)]
+
+
+def policy_names(incomplete: str) -> list[str]:
+    """Policies that are shipped; files are offered by the shell itself."""
+    from rescheduler.policy.shipped import shipped_policies
+
+    return [name for name in shipped_policies() if name.startswith(incomplete)]
 
 
 def policies(text: str, panel: str = "Policy") -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.cli import repeating
+from rescheduler.cli.plans import repeating
 from tests.paths import EXAMPLES
 from tests.unit.cli.conftest import Answer, World
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.cli.repeating import repeated
+from rescheduler.cli.plans.repeating import repeated
 from rescheduler.composition.changes import LONGEST_SECONDS, QUIET_SECONDS, ClusterChanges, changes_of
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.extension_points import Clock, ReschedulerError

@@ -12,6 +12,14 @@ from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, Usage
 from rescheduler.cli.options import Yes, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
 from rescheduler.cli.plan_output import print_plan
+from rescheduler.cli.plans.replacing_flags import (
+    ReplacingFlags,
+    refuse_bad_replacing,
+    refuse_buying_under_predict,
+    refuse_without_sizes,
+    replaces,
+    wanted_of,
+)
 from rescheduler.cli.preparation import (
     cluster_options_from,
     given_files,
@@ -20,14 +28,6 @@ from rescheduler.cli.preparation import (
     selection_from,
 )
 from rescheduler.cli.progress import ShownProgress, is_shown, shown_progress
-from rescheduler.cli.replacing_flags import (
-    ReplacingFlags,
-    refuse_bad_replacing,
-    refuse_buying_under_predict,
-    refuse_without_sizes,
-    replaces,
-    wanted_of,
-)
 from rescheduler.cli.streams import confirmed, console, is_terminal, say, show, warn, write
 from rescheduler.model.printable import printable
 
@@ -98,7 +98,7 @@ def apply(options: ApplyFlags) -> int:
     files = given_files(options)
     _refuse_replacing_under(options, files)
     if files.theirs and not options.improve:
-        from rescheduler.cli.descheduler_plan import applied
+        from rescheduler.cli.plans.descheduler_plan import applied
 
         return applied(options, files)
     carry_out = _improving(options, files) if options.improve else _planning(options)
@@ -156,7 +156,7 @@ def _planning(options: ApplyFlags) -> CarryOut:
 
 def _improving(options: ApplyFlags, files: GivenFiles) -> CarryOut:
     """A plan for the ends of a DeschedulerPolicy, or a reviewed one. Raises PolicyError, UsageError."""
-    from rescheduler.cli.descheduler_plan import given_with_ends
+    from rescheduler.cli.plans.descheduler_plan import given_with_ends
 
     given = given_with_ends(options, files)
     reviewed = _reviewed_plan(options, given.own)
@@ -311,7 +311,7 @@ def _reviewed_plan(options: ApplyFlags, policy: Policy) -> Plan | None:
     """The plan of the file. Raises UsageError for one that the policy's guidance cannot carry out."""
     if options.plan is None and options.resume is None:
         return None
-    from rescheduler.cli.plan_file import read_plan_file, read_plan_to_resume
+    from rescheduler.cli.plans.plan_file import read_plan_file, read_plan_to_resume
     from rescheduler.policy.fields.policy import Guidance
 
     if options.resume is None:

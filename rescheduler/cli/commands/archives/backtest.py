@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rescheduler.cli.choices import objective_names
 from rescheduler.cli.failures import DONE, FAILED, UsageError
-from rescheduler.cli.options import LARGEST_SEED, PricesFile, form, policies, with_options
+from rescheduler.cli.options import LARGEST_SEED, PricesFile, form, objective_names, policies, with_options
 from rescheduler.cli.parameters import parsed, point_in_time, positive_duration, size_in_bytes, whole_number
 from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import is_terminal, say, show, write

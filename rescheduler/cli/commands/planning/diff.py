@@ -28,8 +28,8 @@ def diff(
 
     Exit 0 either way; -o json says in the field equal whether nothing differs.
     """
-    from rescheduler.cli.plan_file import read_plan_file
     from rescheduler.cli.plan_output import print_document
+    from rescheduler.cli.plans.plan_file import read_plan_file
     from rescheduler.report.plan.plan_difference import difference_of, difference_report
 
     refuse_formats(output, "diff", OutputFormat.WIDE, OutputFormat.HTML)

@@ -85,7 +85,7 @@ def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -
 
     selection = selection_from(options)
     if options.improve:
-        from rescheduler.cli.descheduler_plan import improved
+        from rescheduler.cli.plans.descheduler_plan import improved
 
         cluster, plan, policy, schedulers, earlier = improved(options, given_files(options))
         found = find(cluster, name)

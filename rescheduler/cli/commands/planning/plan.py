@@ -12,6 +12,14 @@ from rescheduler.cli.failures import DONE, NOT_EMPTY, UsageError
 from rescheduler.cli.options import with_options
 from rescheduler.cli.parameters import MomentInTime, OutputFormat, moment, parsed
 from rescheduler.cli.plan_output import print_plan
+from rescheduler.cli.plans.replacing_flags import (
+    ReplacingFlags,
+    refuse_bad_replacing,
+    refuse_buying_under_predict,
+    refuse_without_sizes,
+    replaces,
+    wanted_of,
+)
 from rescheduler.cli.preparation import (
     cluster_options_from,
     cycle_options_from,
@@ -21,14 +29,6 @@ from rescheduler.cli.preparation import (
     time_in,
 )
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.replacing_flags import (
-    ReplacingFlags,
-    refuse_bad_replacing,
-    refuse_buying_under_predict,
-    refuse_without_sizes,
-    replaces,
-    wanted_of,
-)
 from rescheduler.cli.streams import warn
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS, QuantityError, offered_amount, resources
 from rescheduler.model.plan.what_if import NodeShape
@@ -182,7 +182,7 @@ def plan(options: WhatIfFlags) -> int:
     if not options.watch:
         return _plan_once(options, latest)
     from rescheduler.adapters.clock import SystemClock
-    from rescheduler.cli.repeating import repeated
+    from rescheduler.cli.plans.repeating import repeated
     from rescheduler.composition.changes import changes_of
 
     files = [*(options.policy or ()), *([options.usage] if options.usage else ())]
@@ -198,7 +198,7 @@ class LatestPlan:
 
 
 def _start_of(options: WhatIfFlags) -> Plan | None:
-    from rescheduler.cli.plan_file import read_plan_file
+    from rescheduler.cli.plans.plan_file import read_plan_file
 
     return None if options.start is None else read_plan_file(options.start, is_to_be_carried_out=False)
 
@@ -246,7 +246,7 @@ def _plan_once(options: WhatIfFlags, latest: LatestPlan) -> int:
 
 
 def _plan_of_descheduler_policy(options: WhatIfFlags, files: GivenFiles) -> int:
-    from rescheduler.cli.descheduler_plan import foretold, improved
+    from rescheduler.cli.plans.descheduler_plan import foretold, improved
 
     if files.theirs and (options.remove_node or options.add_node):
         raise UsageError("--remove-node and --add-node ask our own planner; leave the DeschedulerPolicy out")

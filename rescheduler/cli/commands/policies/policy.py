@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rescheduler.cli.choices import policy_names
 from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
+from rescheduler.cli.options import policy_names
 from rescheduler.cli.streams import say, show, write
 from rescheduler.model.printable import printable
 from rescheduler.policy.shipped import DEFAULT_INTENT

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rescheduler.cli.plan_file import PlanFileError, parse_plan, read_plan_file
+from rescheduler.cli.plans.plan_file import PlanFileError, parse_plan, read_plan_file
 from rescheduler.report.documents import to_json, to_yaml
 from tests.unit.report.exchanges import exchange_plan
 from tests.unit.report.plans import objective, small_plan, small_result
