@@ -28,9 +28,9 @@ from rescheduler.model.printable import printable
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation, NodeVerdict
 from rescheduler.report.plan.moves import BY_METHOD
+from rescheduler.scheduling.prediction.verdict import reason_counts
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from rescheduler.scheduling.schedulers import DEFAULTS, Schedulers
-from rescheduler.scheduling.verdict import reason_counts
 
 MOST_NAMED: Final = 8
 

@@ -26,8 +26,8 @@ from rescheduler.model.plan.what_if import AddedNode, NodeShape, Reached, WhatIf
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.report.plan.flows import emptied_nodes
 from rescheduler.report.what_if import help_told, removal_told
+from rescheduler.scheduling.prediction.verdict import reason_counts
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from rescheduler.scheduling.verdict import reason_counts
 
 MOST_NAMED = 5
 NO_ROOM = "NoRoom"

@@ -10,8 +10,8 @@ import numpy as np
 from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.scheduling.prediction.verdict import reason_counts
 from rescheduler.scheduling.scheduler_model import SchedulerModel
-from rescheduler.scheduling.verdict import reason_counts
 
 
 class Scheduled(NamedTuple):

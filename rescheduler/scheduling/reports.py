@@ -17,7 +17,7 @@ from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import PodReference, reference_to
-from rescheduler.scheduling.node_sample import possible_choices
+from rescheduler.scheduling.prediction.node_sample import possible_choices
 from rescheduler.scheduling.profile import Profile
 from rescheduler.scheduling.queue import Scheduled, schedule_pending
 from rescheduler.scheduling.scheduler_model import SchedulerModel

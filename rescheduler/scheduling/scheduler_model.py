@@ -12,15 +12,15 @@ from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.columns.volumes import topology_signature
-from rescheduler.scheduling.entanglement import Entanglement
 from rescheduler.scheduling.foreign import ForeignFilter
 from rescheduler.scheduling.kernels.arithmetic import Arithmetic, ArrayArithmetic
 from rescheduler.scheduling.kernels.fast_path import FastPath
 from rescheduler.scheduling.kernels.kinds import Kinds
-from rescheduler.scheduling.node_sample import nodes_scored
-from rescheduler.scheduling.nominations import Nominations, heeding, seated
+from rescheduler.scheduling.prediction.entanglement import Entanglement
+from rescheduler.scheduling.prediction.node_sample import nodes_scored
+from rescheduler.scheduling.prediction.nominations import Nominations, heeding, seated
+from rescheduler.scheduling.prediction.verdict import Verdict, failure_message, first_refusals
 from rescheduler.scheduling.profile import DEFAULT_SCHEDULER, Profile, default_profile
-from rescheduler.scheduling.verdict import Verdict, failure_message, first_refusals
 
 
 class SchedulerModel(SchedulerPrediction):

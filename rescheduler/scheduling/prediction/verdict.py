@@ -10,7 +10,7 @@ import numpy as np
 
 from rescheduler.extension_points import Rejection
 from rescheduler.model.columns.arrays import BoolArray, IntArray
-from rescheduler.scheduling.node_sample import possible_choices
+from rescheduler.scheduling.prediction.node_sample import possible_choices
 
 NO_NODES = "no nodes available to schedule pods"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
-from rescheduler.scheduling.node_sample import nodes_scored, possible_choices
+from rescheduler.scheduling.prediction.node_sample import nodes_scored, possible_choices
 from rescheduler.scheduling.profile import default_profile
 from rescheduler.scheduling.scheduler_model import SchedulerModel
 from tests.builders import cluster, node, pod
