@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum, isnan, nan
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import msgspec
 import numpy as np
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError
+from rescheduler.adapters.kubernetes.objects.measured_use import METRICS, MetricsList, UseOfMoment
 from rescheduler.adapters.metrics.cluster_metrics import ClusterMetrics, measured_amount, measured_time
 from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.node_columns import NodePoint, capacities, sample_of_points
 from rescheduler.extension_points import MetricsError, MetricsProvider
+from rescheduler.model.objects.measured_use import MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import MetricsSample, NodeSamples, PodKey, PodSamples
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import PositiveDurationSeconds
+
+_SECONDS: Final = 10.0
+
 
 NODES_PATH = "/apis/metrics.k8s.io/v1beta1/nodes"
 PODS_PATH = "/apis/metrics.k8s.io/v1beta1/pods"
@@ -128,3 +134,24 @@ def _pods(found: Sequence[_PodMetrics]) -> PodSamples:
 def _sum(usages: Sequence[Mapping[str, Any]], resource: str) -> float:
     amounts = [measured_amount(usage.get(resource))[0] for usage in usages]
     return nan if not amounts or any(map(isnan, amounts)) else fsum(amounts)
+
+
+def use_from_cluster(connection: Connection) -> MeasuredUse:
+    """What the metrics API says now; where it says nothing, why."""
+    cluster, use = ClusterMetrics(connection, "metrics.k8s.io", _SECONDS), UseOfMoment()
+    try:
+        for kind, path in zip(METRICS, (NODES_PATH, PODS_PATH), strict=True):
+            use.take_list(kind, cluster.read(path, MetricsList).items)
+    except (MetricsError, ObjectError) as error:
+        return MeasuredUse(problem=str(error))
+    return use.found
+
+
+def use_of_nodes(connection: Connection) -> Mapping[str, Mapping[str, int]]:
+    """Millicores and bytes by node, as the metrics API says now. Raises MetricsError."""
+    cluster, use = ClusterMetrics(connection, "metrics.k8s.io", _SECONDS), UseOfMoment()
+    try:
+        use.take_list(METRICS[0], cluster.read(NODES_PATH, MetricsList).items)
+    except ObjectError as error:
+        raise MetricsError(str(error)) from None
+    return use.found.nodes

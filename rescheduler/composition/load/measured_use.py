@@ -54,7 +54,7 @@ def with_measured_use(
     wanted = set(_wanted(written))
     measured = cluster.measured
     if any(source == KUBERNETES_METRICS for source, _ in wanted) and not options.filenames:
-        from rescheduler.adapters.metrics.use_of_moment import use_from_cluster
+        from rescheduler.adapters.metrics.metrics_server import use_from_cluster
 
         measured = use_from_cluster(connected(options, read_only=True))
     answers = {}

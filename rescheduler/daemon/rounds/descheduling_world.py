@@ -7,7 +7,7 @@ from functools import partial
 
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.reader import LiveReader
-from rescheduler.adapters.metrics.use_of_moment import use_of_nodes
+from rescheduler.adapters.metrics.metrics_server import use_of_nodes
 from rescheduler.composition.load.measured_use import reading_measured_use
 from rescheduler.composition.load.smoothed_use import SmoothedUse, is_smoothed
 from rescheduler.daemon.rounds.live_world import Ground

@@ -7,10 +7,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rescheduler.model.printable import printable
-from rescheduler.policy.fields.policy import SYSTEM_NAMESPACES, Mode, Policy
+from rescheduler.policy.fields.daemon.autoscaler import FirstTry, ScaleDown
+from rescheduler.policy.fields.policy import (
+    SYSTEM_NAMESPACES,
+    Guidance,
+    Mode,
+    Policy,
+    elects_leader,
+    may_migrate,
+    may_surge,
+)
 from rescheduler.policy.fields.values import UNLIMITED, format_duration
 from rescheduler.policy.reading.document import Document, Path, written
-from rescheduler.policy.telling.idle_parts import idle_parts
 
 # What a policy may do in its mode, in one sentence.
 
@@ -136,3 +144,21 @@ def newly_binding(policy: Policy) -> Iterator[str]:
     if "not_ready" not in policy.disruption.model_fields_set:
         unready = "pods that are not Ready, or stand on a node that is not"
         yield f"disruption.notReady: {unready}, stay; write Allow to let them move"
+
+
+def idle_parts(policy: Policy) -> Iterator[Path]:
+    """Where parts begin that do nothing as the policy stands, so that their defaults bind nobody.
+
+    What a file writes there is told all the same: whoever wrote it meant something by it.
+    """
+    idle: tuple[tuple[Path, bool], ...] = (
+        (("usage",), not policy.usage.providers),
+        (("disruption", "surge"), not may_surge(policy)),
+        (("disruption", "migration"), not may_migrate(policy)),
+        (("hold", "deadline"), policy.guidance is Guidance.PREDICT),
+        (("leaderElection",), not elects_leader(policy)),
+        (("approval",), policy.mode is not Mode.APPROVE),
+        (("autoscaler", "firstTryEvictions"), policy.autoscaler.first_try is FirstTry.OFF),
+        (("autoscaler", "offer"), policy.autoscaler.scale_down is ScaleDown.LEAVE),
+    )
+    yield from (path for path, is_idle in idle if is_idle)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from math import ceil
 from typing import NamedTuple
 
 from rescheduler.model.objects.cluster import Cluster
@@ -14,9 +16,11 @@ from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import MOST_RESOURCES
 from rescheduler.report.html.figure import Look, NodeFigure, figure
 from rescheduler.report.html.lists import Listing, flow_list
-from rescheduler.report.html.steps import Step, steps_of
 from rescheduler.report.plan.flows import Flow, flows_of
 from rescheduler.report.plan.nodes import NodeUse, Walk, most_changed_first, resources_shown
+
+MOST_STEPS = 40
+
 
 MOST_ROWS = 40
 FEW_STEPS = 8
@@ -106,3 +110,45 @@ def _rows(ranked: Sequence[NodeUse], flows: Sequence[Flow], emptied: Collection[
             chosen[name] = use_of[name]
             ahead += reversed(goals[name])
     return sorted(chosen.values(), key=lambda use: use.node.name not in emptied)
+
+
+class Step(NamedTuple):
+    """One wave, or a few that follow each other where there are many; ``label`` and ``short`` name them."""
+
+    label: str
+    short: str
+    flows: tuple[Flow, ...]
+
+
+def steps_of(flows: Sequence[Flow]) -> tuple[Step, ...]:
+    """The steps in order; ``flows`` are sorted by wave. No step for a plan of one wave, which is its own only step."""
+    waves = [(number, tuple(found)) for number, found in groupby(flows, key=lambda flow: flow.wave)]
+    if len(waves) <= 1:
+        return ()
+    return tuple(_steps(waves, ceil(len(waves) / MOST_STEPS)))
+
+
+def _steps(waves: Sequence[tuple[int, tuple[Flow, ...]]], each: int) -> Iterator[Step]:
+    for start in range(0, len(waves), each):
+        part = waves[start : start + each]
+        first, last = part[0][0], part[-1][0]
+        flows = tuple(flow for _, found in part for flow in found)
+        yield Step(
+            _label(first, last) + _leaving_first(flows), f"{first}" if first == last else f"{first}-{last}", flows
+        )
+
+
+def _leaving_first(flows: Sequence[Flow]) -> str:
+    """What to say of a step in which pods are down while others leave."""
+    waves = sorted({flow.wave for flow in flows if flow.leaves_first})
+    if not waves:
+        return ""
+    if len({flow.wave for flow in flows}) == 1:
+        return ": pods leave before they arrive"
+    return f": in wave {', '.join(map(str, waves))} pods leave before they arrive"
+
+
+def _label(first: int, last: int) -> str:
+    if first == last:
+        return f"Wave {first}" if first else "Fits already"
+    return f"Waves {first} to {last}" if first else f"Up to wave {last}"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rescheduler.report.documents import plan_schema, to_data, to_json
 from rescheduler.report.explanation import Explanation, explanation_report
 from rescheduler.report.html import plan_page
-from rescheduler.report.html.steps import steps_of
+from rescheduler.report.html.walk import steps_of
 from rescheduler.report.plan.flows import flows_of
 from rescheduler.report.plan.table import plan_report
 from tests.unit.report.exchanges import exchange_plan

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rescheduler.adapters.metrics.metrics_server import MetricsServerArguments, MetricsServerProvider
+from rescheduler.adapters.metrics.metrics_server import MetricsServerArguments, MetricsServerProvider, use_from_cluster
 from rescheduler.extension_points import MetricsError
+from rescheduler.model.objects.measured_use import MeasuredUse
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import MetricsSample, PodKey
 from tests.builders import NOW, node
@@ -147,3 +148,41 @@ def test_history_is_none(tmp_path: Path) -> None:
     """The API keeps none."""
     provider = MetricsServerProvider(ARGUMENTS, connection_to("http://127.0.0.1:1", tmp_path))
     assert provider.history([node("n1")], start=0, end=NOW, step_seconds=60) is None
+
+
+def used_now(folder: Path, nodes: Answer, pods: Answer) -> MeasuredUse:
+    """What is read of an API that answers so."""
+    with loopback_server(lambda request: nodes if request.route == NODES else pods) as server:
+        return use_from_cluster(connection_to(server.address, folder))
+
+
+def listed(*items: dict[str, Any]) -> Answer:
+    """A list of the metrics API."""
+    return json_answer({"items": list(items)})
+
+
+def test_amounts_are_whole_millicores_and_bytes_rounded_up(tmp_path: Path) -> None:
+    """Containers of a pod are added up before anything is rounded."""
+    node = {"metadata": {"name": "n1"}, "usage": {"cpu": "1500000001n", "memory": "1Ki"}}
+    usages = [{"usage": {"cpu": "400500u", "memory": "1"}}, {"usage": {"cpu": "500u", "memory": "1"}}]
+    pod = {"metadata": {"name": "web", "namespace": "team"}, "containers": usages}
+    found = used_now(tmp_path, listed(node), listed(pod))
+    assert found.nodes == {"n1": {CPU: 1501, MEMORY: 1024}}
+    assert found.pods == {"team/web": {CPU: 401, MEMORY: 2}}
+    assert found.problem == ""
+
+
+def test_a_pod_is_unknown_whose_container_lacks_cpu_or_memory(tmp_path: Path) -> None:
+    """descheduler passes over it; half of what it uses would be taken for all."""
+    whole, half = {"usage": {"cpu": "1", "memory": "1"}}, {"usage": {"cpu": "1"}}
+    pods = ({"metadata": {"name": name}, "containers": [whole, other]} for name, other in (("a", half), ("b", whole)))
+    assert set(used_now(tmp_path, listed(), listed(*pods)).pods) == {"default/b"}
+
+
+def test_where_it_tells_nothing_the_reason_is_kept(tmp_path: Path) -> None:
+    """An API that is not there, and one that answers nonsense, end in words and not in an error."""
+    assert "404" in used_now(tmp_path, Answer(b"{}", 404), listed()).problem
+    wrong = used_now(tmp_path, listed({"metadata": {"name": "n1"}, "usage": {"cpu": "much"}}), listed())
+    assert "NodeMetrics n1" in wrong.problem
+    assert "'much' is not a quantity" in wrong.problem
+    assert wrong.nodes == {}

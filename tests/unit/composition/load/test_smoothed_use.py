@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rescheduler.adapters.metrics.use_of_moment import use_of_nodes
+from rescheduler.adapters.metrics.metrics_server import use_of_nodes
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.composition.live.descheduling import ChosenVictims, round_plan
 from rescheduler.composition.load.measured_use import reading_measured_use

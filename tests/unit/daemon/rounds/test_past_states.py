@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rescheduler.daemon.rounds import past_states
-from rescheduler.daemon.rounds.past_states import PastStates
+from rescheduler.daemon.rounds.past_states import PastStates, changed_pods
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import Pod
 from tests.builders import NOW, cluster, pod
 
 
@@ -100,3 +104,39 @@ def test_a_pod_that_only_moved_in_the_list_is_not_gone() -> None:
     past.refuse_older(found)
     with pytest.raises(ClusterError, match="pod default/b-0 at version 5, which was at 6"):
         past.refuse_older(seen(a=5, b=5, c=7))
+
+
+SNAPSHOTS = st.dictionaries(st.integers(0, 40), st.integers(1, 3), max_size=40)
+
+
+def pods_of(versions: dict[int, int]) -> tuple[Pod, ...]:
+    """Pods by number, at these versions."""
+    return tuple(pod(f"web-{number:02}", resource_version=str(versions[number])) for number in sorted(versions))
+
+
+def told(pods: Sequence[Pod]) -> dict[str, str]:
+    """Versions by name."""
+    return {item.name: item.resource_version for item in pods}
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 1024])
+@given(before=SNAPSHOTS, after=SNAPSHOTS)
+def test_what_came_went_and_changed_is_found_and_nothing_else(
+    block: int, before: dict[int, int], after: dict[int, int]
+) -> None:
+    """As a plain comparison by name finds it, however many are compared at once."""
+    old, new = pods_of(before), pods_of(after)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(past_states, "_BLOCK", block)
+        gone, come = changed_pods(old, new)
+    is_other = {item.name for item in (*old, *new) if told(old).get(item.name) != told(new).get(item.name)}
+    assert told(gone) == {name: version for name, version in told(old).items() if name in is_other}
+    assert told(come) == {name: version for name, version in told(new).items() if name in is_other}
+
+
+def test_pods_in_no_order_lose_no_change() -> None:
+    """More may be named than changed, never less."""
+    old, new = pods_of({1: 1, 2: 1, 3: 1}), pods_of({1: 1, 2: 2, 4: 1})
+    gone, come = changed_pods(old[::-1], new)
+    assert {"web-02", "web-03"} <= {item.name for item in gone}
+    assert {"web-02", "web-04"} <= {item.name for item in come}

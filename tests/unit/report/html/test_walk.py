@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from rescheduler.report.html.walk import MOST_ROWS, walk
-from rescheduler.report.plan.flows import emptied_nodes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rescheduler.report.html.walk import MOST_ROWS, MOST_STEPS, steps_of, walk
+from rescheduler.report.plan.flows import Flow, emptied_nodes
 from tests.unit.report.html.drawn import drawn
 from tests.unit.report.html.parsed import Page
 from tests.unit.report.large_plans import chain, emptying, nothing_to_do, spreading
-from tests.unit.report.plans import small_cluster, small_plan
+from tests.unit.report.plans import reference, small_cluster, small_plan
 
 
 def panes(page: str) -> list[str]:
@@ -106,3 +109,37 @@ def test_many_waves_have_short_names() -> None:
     found, plan = spreading()
     text = Page(drawn("walk", walk(plan, found, ()))).text
     assert "waves 1-2 3-4 5-6" in text
+
+
+def flow(wave: int) -> Flow:
+    """A pod that moves in a wave."""
+    return Flow(reference(f"p{wave}"), "n1", "n2", wave)
+
+
+def test_each_wave_is_a_step_with_its_number() -> None:
+    """Wave 0 are pods that fit already."""
+    steps = steps_of([flow(0), flow(1), flow(1), flow(4)])
+    assert [(step.label, len(step.flows)) for step in steps] == [("Fits already", 1), ("Wave 1", 2), ("Wave 4", 1)]
+
+
+def test_a_plan_of_one_wave_has_no_steps() -> None:
+    """The whole plan is all there is to see."""
+    assert steps_of([flow(1), flow(1)]) == ()
+    assert steps_of([]) == ()
+
+
+@given(st.lists(st.integers(0, 500), min_size=2, unique=True))
+def test_many_waves_share_steps_and_none_is_lost(waves: list[int]) -> None:
+    """At most so many steps, in the order of the waves."""
+    flows = [flow(wave) for wave in sorted(waves)]
+    steps = steps_of(flows)
+    assert len(steps) <= MOST_STEPS
+    assert [one for step in steps for one in step.flows] == flows
+
+
+def test_a_step_of_several_waves_names_the_first_and_the_last() -> None:
+    """In words, and in few letters."""
+    first, *_, last = steps_of([flow(wave) for wave in range(1, 101)])
+    assert (first.label, first.short) == ("Waves 1 to 3", "1-3")
+    assert (last.label, last.short) == ("Wave 100", "100")
+    assert steps_of([flow(wave) for wave in range(100)])[0].label == "Up to wave 2"
