@@ -24,7 +24,7 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import EMPTY_NODES, Move, Plan, PlannedPlacement, Refusal, reference_to
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import first_few, printable
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.report.explanation import Explanation, NodeVerdict
 from rescheduler.report.plan.moves import BY_METHOD
@@ -155,10 +155,9 @@ def _could_surge(context: EligibilityContext, refused: Sequence[Pod]) -> tuple[s
     found = could_surge(context, refused)
     if not found:
         return ()
-    names = ", ".join(pod.key for pod in found[:MOST_NAMED])
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    names = first_few([pod.key for pod in found], MOST_NAMED)
     whom = "it" if len(found) == 1 else "them"
-    return (f"could move by surge if a rule named {whom}: {names}{more} (policy: disruption.moveBy)",)
+    return (f"could move by surge if a rule named {whom}: {names} (policy: disruption.moveBy)",)
 
 
 def gained_by_surge(plan: Plan, then: Plan) -> tuple[str, ...]:

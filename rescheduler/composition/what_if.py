@@ -23,6 +23,7 @@ from rescheduler.model.plan.imagined import TO_GO, with_nodes, with_nodes_to_go
 from rescheduler.model.plan.leaving_taint import without_leaving_taints
 from rescheduler.model.plan.plan import EMPTY_NODES, ObjectiveResult, Plan, Refusal, Status, reference_to
 from rescheduler.model.plan.what_if import AddedNode, NodeShape, Reached, WhatIf
+from rescheduler.model.printable import first_few
 from rescheduler.policy.fields.policy import Objective, Policy
 from rescheduler.report.plan.flows import emptied_nodes
 from rescheduler.report.what_if import help_told, removal_told
@@ -161,10 +162,9 @@ def pods_to_move(cluster: Cluster, node: str) -> list[Pod]:
 
 def said_of(added: Sequence[AddedNode], so_far: str = "which cannot be carried out") -> tuple[str, ...]:
     """That nobody takes a thought for a thing. ``so_far``: what follows from it."""
-    names = ", ".join(node.name for node in added[:MOST_NAMED])
-    more = f" and {len(added) - MOST_NAMED} more" if len(added) > MOST_NAMED else ""
+    names = first_few([node.name for node in added], MOST_NAMED)
     exist = "exists" if len(added) == 1 else "exist"
-    return (f"{names}{more} {exist} in this plan only, {so_far}",) if added else ()
+    return (f"{names} {exist} in this plan only, {so_far}",) if added else ()
 
 
 def _told_of_help(answer: Plan) -> Plan:

@@ -11,7 +11,7 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node, kept_mark
 from rescheduler.model.plan.imagined import TO_GO
 from rescheduler.model.prices import place_of
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import first_few, printable
 from rescheduler.policy.fields.objectives import EmptyNodesArgs
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.prices import PricesPolicy
@@ -86,9 +86,8 @@ def price_warnings(policy: Policy, cluster: Cluster) -> Iterator[str]:
         return
     yield from _unknown_capacity_types(prices, unpriced)
     if unpriced:
-        names = ", ".join(node.name for node in unpriced[:MOST_NAMED])
-        more = f" and {len(unpriced) - MOST_NAMED} more" if len(unpriced) > MOST_NAMED else ""
-        yield f"without a price, and so without weight in money: {names}{more}"
+        names = first_few([node.name for node in unpriced], MOST_NAMED)
+        yield f"without a price, and so without weight in money: {names}"
 
 
 def _is_no_price(prices: PricesPolicy, node: Node) -> bool:

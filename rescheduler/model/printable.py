@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 LONGEST_SHOWN: Final = 120
+LONGEST_REPEATED: Final = 60
 
 
 def printable(text: str, limit: int | None = None) -> str:
@@ -30,3 +32,22 @@ def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
 def in_one_line(message: object) -> str:
     """A message, such as an error's, without its line breaks."""
     return " ".join(str(message).split())
+
+
+def first_few(names: Sequence[str], most: int, joint: str = ", ", last: str = " and ") -> str:
+    """``a, b and 4 more``: the first ``most`` of them, and how many more there are. ``last``: before that number."""
+    more = len(names) - most
+    return joint.join(names[:most]) + (f"{last}{more} more" if more > 0 else "")
+
+
+def shown(value: Any) -> str:
+    """A value as a message repeats it, short: texts in quotes, lists and maps by their kind only."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(printable(value, LONGEST_REPEATED))
+    if isinstance(value, Mapping):
+        return "a map"
+    return "a list" if isinstance(value, list | tuple) else printable(str(value), LONGEST_REPEATED)

@@ -13,6 +13,7 @@ from rescheduler.model.objects.node import node_mark
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Plan, Refusal
 from rescheduler.model.plan.what_if import NodeReplacement, Reached, WhatIf
+from rescheduler.model.printable import first_few
 from rescheduler.report.cells import plural
 
 NO_ROOM = "NoRoom"
@@ -135,14 +136,11 @@ class ReplacementTold:
         )
 
     def _nodes(self) -> str:
-        more = f" and {len(self.nodes) - MOST_NAMED} more" if len(self.nodes) > MOST_NAMED else ""
-        return ", ".join(self.nodes[:MOST_NAMED]) + more
+        return first_few(self.nodes, MOST_NAMED)
 
 
 def _names(question: WhatIf) -> str:
-    names = [node.name for node in question.added_nodes]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    return first_few([node.name for node in question.added_nodes], MOST_NAMED)
 
 
 def _number(value: object) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
+from rescheduler.model.printable import first_few
 from rescheduler.model.usage.demand import MEASURED
 from rescheduler.model.usage.load_statistic import LoadStatistic
 from rescheduler.model.usage.observed_use import ObservedUse
@@ -152,11 +153,8 @@ def _falls_back(usage: Usage) -> bool:
 
 def _about_unknown(columns: Columns, load: JudgedLoad, nodes: list[int]) -> str:
     """How many nodes are left out, with some of them and the reason of the first."""
-    names = ", ".join(columns.cluster.nodes[node].name for node in nodes[:_MOST_NAMED])
-    more = f" and {len(nodes) - _MOST_NAMED} more" if len(nodes) > _MOST_NAMED else ""
+    names = first_few([columns.cluster.nodes[node].name for node in nodes], _MOST_NAMED)
     if load.freeze:
         return f"no load is believed now ({load.freeze}), so that nothing moves by it"
     count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
-    return (
-        f"the load of {count} ({names}{more}) is not trusted ({load.reasons[nodes[0]]}): neither judged nor sent pods"
-    )
+    return f"the load of {count} ({names}) is not trusted ({load.reasons[nodes[0]]}): neither judged nor sent pods"

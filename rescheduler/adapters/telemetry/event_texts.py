@@ -13,6 +13,7 @@ from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import ObjectiveResult, PodReference, Status, reference_to
+from rescheduler.model.printable import first_few
 
 EVICTION_PLANNED: Final = "EvictionPlanned"
 NO_ROOM: Final = "NoRoomPossible"
@@ -72,9 +73,8 @@ def not_helped(notice: RoundEnded, cluster: Cluster | None) -> Iterator[PodEvent
 
 def held(notice: PolicyHeld) -> tuple[str, str]:
     """Reason and note of a policy that waits to be acknowledged."""
-    words = "; ".join(notice.widening[:MOST_WORDS])
-    more = f"; and {len(notice.widening) - MOST_WORDS} more" if len(notice.widening) > MOST_WORDS else ""
-    note = f"policy {notice.held_id} reaches further than {notice.policy_id}, which stays in force: {words}{more}"
+    words = first_few(notice.widening, MOST_WORDS, "; ", "; and ")
+    note = f"policy {notice.held_id} reaches further than {notice.policy_id}, which stays in force: {words}"
     return HELD, note
 
 

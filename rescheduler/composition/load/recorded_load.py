@@ -13,7 +13,7 @@ import numpy as np
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import CPU, MEMORY
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import first_few, printable
 from rescheduler.model.usage.load_report import LoadReport, unusable_values
 from rescheduler.model.usage.usage import FRESH_SECONDS, FloatArray, Usage, UsageWindows, possible_percent
 from rescheduler.model.usage.usage_readings import Reading, statistics_of, usage_of
@@ -142,9 +142,7 @@ def _tells(readings: Sequence[Reading]) -> bool:
 
 
 def _named(names: Iterable[str]) -> str:
-    found = sorted(names)
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return ", ".join(printable(name, 80) for name in found[:_MOST_NAMED]) + more
+    return first_few([printable(name, 80) for name in sorted(names)], _MOST_NAMED)
 
 
 # Load from a recording that tells of the values in it that cannot be used.

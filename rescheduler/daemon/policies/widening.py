@@ -12,7 +12,7 @@ from rescheduler.daemon.policies.directions import DIRECTIONS
 from rescheduler.disruption.eligibility import decide_eligibility
 from rescheduler.disruption.eligibility_context import DEFAULT_SCHEDULERS
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import first_few, printable
 from rescheduler.policy.fields.budgets import Rates
 from rescheduler.policy.fields.policy import Mode, Policy
 from rescheduler.policy.reading.named_files import named_files
@@ -71,12 +71,11 @@ def _more_pods(old: Policy, new: Policy, cluster: Cluster, schedulers: frozenset
     more = more_movable(old, new, cluster, schedulers)
     if not more:
         return
-    largest = sorted(more.items(), key=lambda item: (-item[1], item[0]))[:MOST_NAMESPACES_TOLD]
-    told = ", ".join(f"{count} in {name}" for name, count in largest)
-    rest = f", and {len(more) - MOST_NAMESPACES_TOLD} more" if len(more) > MOST_NAMESPACES_TOLD else ""
+    largest = sorted(more.items(), key=lambda item: (-item[1], item[0]))
+    told = first_few([f"{count} in {name}" for name, count in largest], MOST_NAMESPACES_TOLD, last=", and ")
     pods, namespaces = more.total(), len(more)
     what = f"+{pods} pod{'' if pods == 1 else 's'} in {namespaces} namespace{'' if namespaces == 1 else 's'}"
-    yield f"{what} ({told}{rest})"
+    yield f"{what} ({told})"
 
 
 def _differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

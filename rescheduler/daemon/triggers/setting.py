@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import first_few, printable
 from rescheduler.policy.fields.policy import Policy
 
 # Lists of names in the reasons that triggers give: a few of them, and how many there are.
@@ -16,11 +16,10 @@ MOST_NAMED: Final = 3
 
 def listed(names: Sequence[str]) -> str:
     """``a, b, c and 4 more``."""
-    shown = [printable(name, 120) for name in names[:MOST_NAMED]]
-    more = len(names) - len(shown)
-    if more:
-        return f"{', '.join(shown)} and {more} more"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    shown = [printable(name, 120) for name in names]
+    if len(shown) > MOST_NAMED or len(shown) == 1:
+        return first_few(shown, MOST_NAMED)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 class Setting(NamedTuple):

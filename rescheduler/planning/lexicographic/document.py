@@ -25,6 +25,7 @@ from rescheduler.model.plan.plan import (
     marked_waves,
     reference_to,
 )
+from rescheduler.model.printable import first_few
 from rescheduler.model.times import rfc3339
 from rescheduler.planning.lexicographic.lexicographic import PlanInProgress
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlannedMove, PlannedPlace
@@ -69,7 +70,7 @@ def _move(prediction: SchedulerPrediction, eligibility: Eligibility, objective: 
 
 def withdrawn_plan(plan: Plan, violations: Sequence[str]) -> Plan:
     """The same plan without its moves, because the independent checker refused it."""
-    told = "; ".join(violations[:3]) + (f"; and {len(violations) - 3} more" if len(violations) > 3 else "")
+    told = first_few(violations, 3, "; ", "; and ")
     message = f"the independent checker refused the plan, so nothing is proposed: {told}"
     return msgspec.structs.replace(
         plan,

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from rescheduler.model.printable import shown
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.selectors import PolicySelector
 from rescheduler.policy.fields.values import (
@@ -19,7 +20,6 @@ from rescheduler.policy.fields.values import (
     NamespaceName,
     PositiveDurationSeconds,
     format_duration,
-    shown,
 )
 from rescheduler.policy.fields.windows import Schedule, TimeZoneName, Window, WindowType, check_window
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 from pydantic import Field, GetJsonSchemaHandler, StringConstraints, model_serializer, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from rescheduler.model.printable import shown
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.values import shown
 
 _STAY: Final = frozenset({"DaemonSet", "Node"})
 _NEVER: Final = frozenset({("batch", "Job"), ("batch", "CronJob"), ("", "Pod")})

@@ -21,10 +21,10 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from rescheduler.model.objects.resources import QuantityError, Resources, requested_amount, resources
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import printable, shown
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.selectors import LabelKey, NodeSelector, PolicySelector
-from rescheduler.policy.fields.values import LARGEST_COUNT, SHARE_SCHEMA, NamespaceName, Share, fraction, shown
+from rescheduler.policy.fields.values import LARGEST_COUNT, SHARE_SCHEMA, NamespaceName, Share, fraction
 
 ObjectiveName: TypeAlias = Literal[
     "MakeRoom", "EmptyNodes", "SpreadLoad", "SeparateAntagonists", "Defragment", "FaultDomains", "SchedulerScore"

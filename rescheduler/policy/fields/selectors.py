@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from rescheduler.model.printable import shown
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.values import shown
 
 # Keys and values of labels as Kubernetes admits them: a selector with any other could never mean what it says.
 

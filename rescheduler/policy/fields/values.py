@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, StringConstraints, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import shown
 
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+", re.ASCII)
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)", re.ASCII)
@@ -47,19 +46,6 @@ def format_duration(seconds: float) -> str:
         if seconds > 60 and seconds % size == 0:
             return f"{int(seconds) // size}{unit}"
     return f"{int(seconds)}s"
-
-
-def shown(value: Any) -> str:
-    """A value as a message repeats it: texts in quotes, lists and maps by their kind only."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return repr(printable(value, 60))
-    if isinstance(value, Mapping):
-        return "a map"
-    return "a list" if isinstance(value, list | tuple) else str(value)
 
 
 def _duration(value: object, info: ValidationInfo) -> float:

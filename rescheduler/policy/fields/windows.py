@@ -11,9 +11,10 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, model_validator
 from pydantic_core import PydanticCustomError
 
+from rescheduler.model.printable import shown
 from rescheduler.policy.fields.cron import checked_schedule, ever_closes, zone_of
 from rescheduler.policy.fields.policy_model import PolicyModel
-from rescheduler.policy.fields.values import PositiveDurationSeconds, format_duration, shown
+from rescheduler.policy.fields.values import PositiveDurationSeconds, format_duration
 
 SHORTEST_WINDOW_SECONDS = 60.0
 

@@ -13,10 +13,9 @@ import msgspec
 
 from rescheduler.model.objects.resources import CPU, MEMORY, PODS, QuantityError, Resources, offered_amount, resources
 from rescheduler.model.prices import KEYS, Place, PriceRow, PriceTable
-from rescheduler.model.printable import printable
+from rescheduler.model.printable import printable, shown
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.prices import CURRENCY, HIGHEST_PRICE
-from rescheduler.policy.fields.values import shown
 from rescheduler.policy.reading.errors import PolicyError, ReadingProblem
 from rescheduler.policy.reading.file_bytes import file_bytes, unusable
 from rescheduler.policy.reading.yaml_reader import FAST_LOADER, YamlReader, YamlTextError

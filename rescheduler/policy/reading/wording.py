@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rescheduler.model.printable import printable
-from rescheduler.policy.fields.values import shown
+from rescheduler.model.printable import printable, shown
 from rescheduler.policy.reading.document import Document, Path
 from rescheduler.policy.reading.known_fields import advice_on_choice
 

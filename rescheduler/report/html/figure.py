@@ -9,6 +9,7 @@ from math import log2
 from typing import NamedTuple
 
 from rescheduler.model.objects.resources import PODS
+from rescheduler.model.printable import first_few
 from rescheduler.report.cells import plural
 from rescheduler.report.html.bars import Bar, bars_after, bars_before
 from rescheduler.report.plan.flows import Flow
@@ -134,5 +135,4 @@ def _arrow(start: int, end: int, bundle: Sequence[Flow]) -> Arrow:
 
 def some_names(flows: Sequence[Flow]) -> str:
     """The first few pods by name, and how many more there are."""
-    names = ", ".join(flow.pod.key for flow in flows[:_MOST_NAMED])
-    return names + (f" and {len(flows) - _MOST_NAMED} more" if len(flows) > _MOST_NAMED else "")
+    return first_few([flow.pod.key for flow in flows], _MOST_NAMED)

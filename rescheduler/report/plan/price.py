@@ -13,6 +13,7 @@ from rescheduler.model.plan.attempts import newest
 from rescheduler.model.plan.cost import Cost
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Move, MoveOutcome, PlacementOutcome, Plan, PlannedPlacement, PlanResult
+from rescheduler.model.printable import first_few
 from rescheduler.report.cells import plural
 from rescheduler.report.plan.flows import emptied_nodes, is_evicted
 
@@ -103,7 +104,7 @@ def price_lines(price: Price, *, wide: bool = False) -> Iterator[str]:
         if price.workloads:
             yield f"  by workload: {_told(price.workloads, most)}"
     if price.emptied:
-        yield f"Emptied: {_names(price.emptied, None if wide else MOST_EMPTIED_NAMED)}"
+        yield f"Emptied: {first_few(price.emptied, len(price.emptied) if wide else MOST_EMPTIED_NAMED)}"
     if price.moves_ended:
         yield f"Outcome of moves: {_told(price.moves_ended, None)}"
     if price.placements_ended:
@@ -140,8 +141,3 @@ def _told(counts: Sequence[Count], most: int | None) -> str:
     named = [f"{name} {count}" for name, count in counts[:most]]
     rest = counts[len(named) :]
     return ", ".join(named) + (f" and {len(rest)} more with {sum(count for _, count in rest)}" if rest else "")
-
-
-def _names(names: Sequence[str], most: int | None) -> str:
-    told = ", ".join(names[:most])
-    return told if most is None or len(names) <= most else f"{told} and {len(names) - most} more"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from rescheduler.model.printable import shown
 from rescheduler.policy.fields.values import parse_duration
 from rescheduler.scheduling.configuration.settings import (
     Configuration,
@@ -26,7 +27,7 @@ from rescheduler.scheduling.configuration.volcano_plugins import (
 from rescheduler.scheduling.filters.node_usage import UsageThresholds
 from rescheduler.scheduling.reading.documents import ReadDocument
 from rescheduler.scheduling.reading.fields import Fields
-from rescheduler.scheduling.reading.findings import Findings, choices, quoted, shown, without_credentials
+from rescheduler.scheduling.reading.findings import Findings, choices, quoted, without_credentials
 from rescheduler.scheduling.reading.metrics_source import ForeignMetrics, volcano_metrics
 from rescheduler.scheduling.scores import SCORES
 

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from rescheduler.model.printable import shown
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.reading.document import Path
-from rescheduler.scheduling.reading.findings import Findings, choices, shown
+from rescheduler.scheduling.reading.findings import Findings, choices
 
 Value = TypeVar("Value")
 Model = TypeVar("Model", bound=PolicyModel)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import Any
 
 from rescheduler.model.printable import printable
 from rescheduler.policy.reading.document import Path
@@ -73,19 +72,6 @@ class Findings:
 
 def _place(problem: ReadingProblem) -> tuple[int, int]:
     return problem.line, problem.column
-
-
-def shown(value: Any) -> str:
-    """A value as it was found, short and safe to print."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return repr(printable(value, _LONGEST_SHOWN))
-    if isinstance(value, dict):
-        return "a map"
-    return "a list" if isinstance(value, list) else printable(str(value), _LONGEST_SHOWN)
 
 
 def quoted(name: str) -> str:

@@ -12,10 +12,11 @@ import numpy as np
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.printable import shown
 from rescheduler.policy.reading.document import Path
 from rescheduler.scheduling.plugin import FIRST_FORMS, SCORE_POINTS, NodeOrder, PluginSettings, Priority, SchedulerScore
 from rescheduler.scheduling.reading.fields import Fields
-from rescheduler.scheduling.reading.findings import choices, quoted, shown
+from rescheduler.scheduling.reading.findings import choices, quoted
 from rescheduler.scheduling.reading.names import is_qualified_name
 from rescheduler.scheduling.scoring.normalization import MAX_SCORE
 from rescheduler.scheduling.scoring.resource_use import ResourceUse, uses, weighed_resources

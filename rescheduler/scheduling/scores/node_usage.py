@@ -15,6 +15,7 @@ from rescheduler.model.columns.arrays import NOWHERE, BoolArray, IntArray
 from rescheduler.model.columns.columns import Columns
 from rescheduler.model.columns.placement import Placement, changes
 from rescheduler.model.objects.resources import CPU, MEMORY, QuantityError, requested_amount
+from rescheduler.model.printable import shown
 from rescheduler.model.usage.demand import MEASURED
 from rescheduler.model.usage.predicted_use import bound_at
 from rescheduler.model.usage.usage import FloatArray, Usage, UsageWindows, no_usage
@@ -23,7 +24,6 @@ from rescheduler.policy.fields.values import DurationSeconds, PositiveDurationSe
 from rescheduler.scheduling.filters.node_usage import UsageThresholds
 from rescheduler.scheduling.plugin import PluginSettings, SchedulerScore, Surroundings
 from rescheduler.scheduling.reading.fields import Fields
-from rescheduler.scheduling.reading.findings import shown
 from rescheduler.scheduling.scoring.node_load import capacities, fraction, nearest
 from rescheduler.scheduling.scoring.shadow_load import Estimator, ShadowLoad, is_shadowed, task_status, weighted_load
 from rescheduler.scheduling.scoring.usage_arguments import Weight

@@ -9,6 +9,7 @@ from rescheduler.extension_points import HoldRequest
 from rescheduler.model.daemon.capacity import OFFERING
 from rescheduler.model.objects.annotations import EXPIRES, HOLD, HOLD_GATE, MANAGED_BY, OURS, PLAN
 from rescheduler.model.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+from rescheduler.model.printable import first_few
 from rescheduler.model.times import rfc3339
 
 HOLD_LABEL: Final = HOLD
@@ -30,8 +31,7 @@ def placeholder(requests: Sequence[HoldRequest], name: str, namespace: str, now:
     """The Job for holds that differ in name and node only; ``now`` in seconds since the epoch, to note when it ends."""
     request = requests[0]
     labels = {MANAGED_BY: OURS, PLAN_LABEL: request.plan_id, HOLD_LABEL: name}
-    nodes = [item.node for item in requests]
-    told = ", ".join(nodes[:_MOST_TOLD]) + (f" and {len(nodes) - _MOST_TOLD} more" if len(nodes) > _MOST_TOLD else "")
+    told = first_few([item.node for item in requests], _MOST_TOLD)
     annotations = {NODE_ANNOTATION: told, EXPIRES_ANNOTATION: expiry(now, request.deadline_seconds)}
     return {
         "apiVersion": "batch/v1",

@@ -12,7 +12,7 @@ from rescheduler.adapters.kubernetes.client.decoded_answers import decoded, deco
 from rescheduler.adapters.kubernetes.rights.parts import EVICT, PARTS, SURGE
 from rescheduler.adapters.kubernetes.rights.rights import Right, may
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.printable import shortened
+from rescheduler.model.printable import first_few, shortened
 
 READING: Final = ("get", "list", "watch")
 _RULES: Final = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
@@ -155,8 +155,5 @@ def _surplus_of(rule: Mapping[str, Any]) -> Iterable[str]:
 
 def surplus_warning(found: list[str]) -> str:
     """The warning about rights beyond all need."""
-    more = f" and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
-    return (
-        f"this account may do more than is ever needed: {', '.join(found[:MOST_TOLD])}{more}; docs/rights.md lists "
-        "what each mode needs"
-    )
+    told = first_few(found, MOST_TOLD)
+    return f"this account may do more than is ever needed: {told}; docs/rights.md lists what each mode needs"
