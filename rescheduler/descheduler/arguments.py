@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -85,17 +85,21 @@ class Selector(PolicyModel):
         return read_selector(self)
 
 
-class NamespaceChoice(PolicyModel):
-    """Namespaces to keep to, or to keep out of."""
+class Choice(PolicyModel):
+    """What to keep to, or what to leave out."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _is_one(self) -> NamespaceChoice:
+    def _is_one(self) -> Self:
         if self.include and self.exclude:
             raise refused("both include and exclude; write one of them")
         return self
+
+
+class NamespaceChoice(Choice):
+    """Namespaces to keep to, or to keep out of."""
 
     def let_in(self, namespace: str) -> bool:
         """Whether pods of a namespace are looked at."""

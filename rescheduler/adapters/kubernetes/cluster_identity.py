@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.credentials import kubeconfig_location
 from rescheduler.adapters.kubernetes.client.decoded_answers import NamedObject, decoded
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.client.paths import namespace_path
@@ -32,7 +33,7 @@ class KubeconfigContext(NamedTuple):
 
 def current_context(kubeconfig: str | None) -> KubeconfigContext | None:
     """The current context of the kubeconfig, as kubectl finds it; None without a usable one, in a pod for example."""
-    location = _location(kubeconfig)
+    location = kubeconfig_location(kubeconfig)
     if not any(Path(part).expanduser().exists() for part in location.split(os.pathsep) if part):
         return None
     try:
@@ -46,12 +47,8 @@ def current_context(kubeconfig: str | None) -> KubeconfigContext | None:
 
 def context_names(kubeconfig: str | None) -> tuple[str, ...]:
     """All contexts of the kubeconfig, sorted. Raises ClusterError where there is none that can be read."""
-    contexts, _ = _contexts(_location(kubeconfig))
+    contexts, _ = _contexts(kubeconfig_location(kubeconfig))
     return tuple(sorted(str(one["name"]) for one in contexts))
-
-
-def _location(kubeconfig: str | None) -> str:
-    return kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
 
 
 def _contexts(location: str) -> tuple[list[Any], Any]:

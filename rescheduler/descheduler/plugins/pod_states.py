@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rescheduler.descheduler.arguments import (
+    Choice,
     PodArguments,
     Unsigned,
     refused,
@@ -39,17 +40,8 @@ class FailedPodsArguments(PodArguments):
     including_init_containers: bool = False
 
 
-class OwnerKinds(PolicyModel):
+class OwnerKinds(Choice):
     """Kinds of owners to keep to, or to leave out."""
-
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _is_one(self) -> OwnerKinds:
-        if self.include and self.exclude:
-            raise refused("both include and exclude; write one of them")
-        return self
 
 
 class ConditionFilter(PolicyModel):

@@ -15,7 +15,7 @@ from rescheduler.model.usage.demand import MEASURED, trimaran_demands
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.scheduling.reading.fields import Fields
 from rescheduler.scheduling.scoring.load_score import LoadScore
-from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoads, nearest
+from rescheduler.scheduling.scoring.node_load import NodeLoads, nearest
 from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments
 
 _LARGEST_VARIANCE = 100.0
@@ -99,9 +99,7 @@ class LoadVariationRiskBalancing(LoadScore):
         return found
 
     def _loads(self, placement: Placement) -> NodeLoads:
-        plain = self.arguments.upstream_compatible
-        source = LoadSource(self.usage, MEASURED, self.arguments.predictor, is_upstream=plain, counts_recent=not plain)
-        return placement.columns.facts(source)
+        return self.loads(placement, counts_recent=not self.arguments.upstream_compatible)
 
 
 def mean_and_deviation(

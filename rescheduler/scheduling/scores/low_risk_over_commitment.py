@@ -21,7 +21,7 @@ from rescheduler.scheduling.reading.fields import Fields
 from rescheduler.scheduling.reading.findings import quoted
 from rescheduler.scheduling.scoring.beta_distribution import fitted, largest_variance, probability_below
 from rescheduler.scheduling.scoring.load_score import LoadScore
-from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoads, fraction, nearest
+from rescheduler.scheduling.scoring.node_load import NodeLoads, fraction, nearest
 from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments, Share
 
 # The risk that pods on a node use more than it has: from their limits, and from the load seen so far.
@@ -218,9 +218,7 @@ class LowRiskOverCommitment(LoadScore):
         return found
 
     def _loads(self, placement: Placement) -> NodeLoads:
-        plain = self.arguments.upstream_compatible
-        source = LoadSource(self.usage, MEASURED, self.arguments.predictor, is_upstream=plain, counts_recent=not plain)
-        return placement.columns.facts(source)
+        return self.loads(placement, counts_recent=not self.arguments.upstream_compatible)
 
 
 def _risk_weights(fields: Fields) -> RiskLimitWeights:

@@ -15,7 +15,7 @@ from rescheduler.model.usage.demand import MEASURED
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.scheduling.plugin import SCORE_POINTS
 from rescheduler.scheduling.scoring.load_score import LoadScore
-from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoads, fraction, nearest
+from rescheduler.scheduling.scoring.node_load import fraction, nearest
 from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments
 
 
@@ -49,7 +49,7 @@ class SafeBalancing(LoadScore):
     def explain(self, pod: int, nodes: Sequence[int], placement: Placement, feasible: BoolArray) -> list[str]:
         """Room of each resource, and the least of them."""
         scores, rooms = self.score(pod, placement, feasible), self._rooms(pod, placement)
-        by = "requests (metrics are missing)" if self._loads(placement).is_by_requests else "mean load"
+        by = "requests (metrics are missing)" if self.loads(placement, self._resources).is_by_requests else "mean load"
         lead = f"room beside {by}, {self.arguments.confidence:g} x its deviation and the pod's request"
         texts = []
         for node in nodes:
@@ -60,7 +60,7 @@ class SafeBalancing(LoadScore):
 
     def _rooms(self, pod: int, placement: Placement) -> list[tuple[str, FloatArray, BoolArray]]:
         columns = placement.columns
-        loads = self._loads(placement)
+        loads = self.loads(placement, self._resources)
         found = []
         for name in self._resources:
             load = loads.of(name, pod, placement)
@@ -75,11 +75,6 @@ class SafeBalancing(LoadScore):
     @property
     def _resources(self) -> tuple[str, ...]:
         return self.arguments.resources or (*MEASURED, *sorted(set(self.usage.statistics) - set(MEASURED)))
-
-    def _loads(self, placement: Placement) -> NodeLoads:
-        arguments = self.arguments
-        source = LoadSource(self.usage, self._resources, arguments.predictor, is_upstream=arguments.upstream_compatible)
-        return placement.columns.facts(source)
 
 
 def safe_share(mean: FloatArray, request: FloatArray, deviation: FloatArray, confidence: float = 1.0) -> FloatArray:

@@ -18,7 +18,7 @@ from rescheduler.model.usage.usage import FloatArray
 from rescheduler.scheduling.reading.fields import Fields
 from rescheduler.scheduling.reading.findings import quoted
 from rescheduler.scheduling.scoring.load_score import LoadScore
-from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoad, NodeLoads, nearest
+from rescheduler.scheduling.scoring.node_load import NodeLoad, nearest
 from rescheduler.scheduling.scoring.usage_arguments import DefaultRequests, PredictionArguments, TargetPercent
 
 _SIMPLE_TARGET = 50
@@ -83,7 +83,7 @@ class TargetLoadPacking(LoadScore):
         """Parts of each node's load with the pod there, and what the formula makes of their percentage."""
         load, added = self._load(pod, placement)
         percent, scores = utilisation(load.amount, added, load.base), self.score(pod, placement, feasible)
-        source = "requested" if self._loads(placement).is_by_requests else "measured"
+        source = "requested" if self.loads(placement, (CPU,)).is_by_requests else "measured"
         texts = []
         for node in nodes:
             if not load.is_known[node]:
@@ -99,12 +99,7 @@ class TargetLoadPacking(LoadScore):
     def _load(self, pod: int, placement: Placement) -> tuple[NodeLoad, float]:
         shape = placement.columns.shape_of[pod]
         added = placement.columns.facts(self.arguments.predictor)[0, shape]
-        return self._loads(placement).of(CPU, pod, placement), float(added)
-
-    def _loads(self, placement: Placement) -> NodeLoads:
-        arguments = self.arguments
-        source = LoadSource(self.usage, (CPU,), arguments.predictor, is_upstream=arguments.upstream_compatible)
-        return placement.columns.facts(source)
+        return self.loads(placement, (CPU,)).of(CPU, pod, placement), float(added)
 
     def _points(self, percent: FloatArray) -> IntArray:
         if self.arguments.form == "Simple":

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Self
 
+from rescheduler.model.columns.placement import Placement
+from rescheduler.model.usage.demand import MEASURED
 from rescheduler.model.usage.usage import Usage, no_usage
 from rescheduler.scheduling.plugin import PluginSettings, SchedulerScore, Surroundings
 from rescheduler.scheduling.reading.fields import Fields
 from rescheduler.scheduling.reading.findings import choices, quoted, without_credentials
 from rescheduler.scheduling.reading.metrics_source import trimaran_metrics
+from rescheduler.scheduling.scoring.node_load import LoadSource, NodeLoads
 from rescheduler.scheduling.scoring.usage_arguments import PredictionArguments
 
 _PROVIDERS = ["KubernetesMetricsServer", "Prometheus", "SignalFx"]
@@ -47,6 +50,14 @@ class LoadScore(SchedulerScore):
             # Without a provider the scheduler's own answer to missing metrics, 0 everywhere, would be no estimate.
             arguments = arguments.model_copy(update={"upstream_compatible": False})
         return replace(self, usage=surroundings.usage, arguments=arguments)
+
+    def loads(
+        self, placement: Placement, resources: tuple[str, ...] = MEASURED, *, counts_recent: bool = True
+    ) -> NodeLoads:
+        """Load of each node by these arguments; see ``LoadSource``."""
+        plain = self.arguments.upstream_compatible
+        source = LoadSource(self.usage, resources, self.arguments.predictor, plain, counts_recent)
+        return placement.columns.facts(source)
 
 
 def load_source(fields: Fields) -> str:

@@ -49,12 +49,14 @@ def load_endpoint(kubeconfig: str | None, context: str | None) -> Endpoint:
     except library.config.ConfigException as error:
         # The client's message may go on with a whole user entry, token and all.
         reason = shortened(str(error).split("{")[0], 300)
-        raise ClusterError(f"kubeconfig {_location(kubeconfig)}: {reason}") from error
+        raise ClusterError(f"kubeconfig {kubeconfig_location(kubeconfig)}: {reason}") from error
     except _UNREADABLE as error:
         reason = shortened(f"{type(error).__name__}: {error}".split("{")[0], 300)
-        raise ClusterError(f"{_location(kubeconfig)} cannot be used as a kubeconfig ({reason})") from error
+        raise ClusterError(f"{kubeconfig_location(kubeconfig)} cannot be used as a kubeconfig ({reason})") from error
     if not configuration.host:
-        raise ClusterError(f"kubeconfig {_location(kubeconfig)}: the cluster of context {name!r} names no server")
+        raise ClusterError(
+            f"kubeconfig {kubeconfig_location(kubeconfig)}: the cluster of context {name!r} names no server"
+        )
     try:
         configuration.connection_pool_maxsize = MOST_CONNECTIONS
         pool = telling_vain_connects(rest.RESTClientObject(configuration).pool_manager)
@@ -67,7 +69,7 @@ def load_endpoint(kubeconfig: str | None, context: str | None) -> Endpoint:
 def _configure(configuration: Any, kubeconfig: str | None, context: str | None) -> str:
     """Fill the client's configuration; the answer is the context's name."""
     library = import_module("kubernetes.config")
-    location = _location(kubeconfig)
+    location = kubeconfig_location(kubeconfig)
     if any(Path(part).expanduser().exists() for part in location.split(os.pathsep) if part):
         chosen = _context(location, context)
         library.load_kube_config(location, context=chosen, client_configuration=configuration, persist_config=False)
@@ -81,7 +83,7 @@ def _configure(configuration: Any, kubeconfig: str | None, context: str | None) 
     )
 
 
-def _location(kubeconfig: str | None) -> str:
+def kubeconfig_location(kubeconfig: str | None) -> str:
     """As kubectl: the option, else KUBECONFIG (may list several files), else ``~/.kube/config``."""
     return kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
 

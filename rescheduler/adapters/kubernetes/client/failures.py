@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from rescheduler.extension_points import ClusterError, NotSentError
 from rescheduler.model.printable import shortened
+
+Found = TypeVar("Found")
 
 
 class NotServedError(ClusterError):
@@ -153,3 +157,16 @@ def _verb(method: str, path: str) -> str:
 def _cause(text: str) -> str:
     """The innermost reason of a urllib3 message, without object addresses."""
     return shortened(text.rpartition("object at 0x")[2].partition(">: ")[2] or text, 300)
+
+
+def all_tried(acts: Iterable[Callable[[], Found]]) -> list[Found]:
+    """What each of them found. Raises ClusterError, of the last that failed, when each was tried."""
+    found, failure = [], None
+    for act in acts:
+        try:
+            found.append(act())
+        except ClusterError as error:
+            failure = error
+    if failure is not None:
+        raise failure
+    return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.decoded_answers import decoded, require_done
-from rescheduler.adapters.kubernetes.client.failures import NotServedError
+from rescheduler.adapters.kubernetes.client.failures import NotServedError, all_tried
 from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH, STRATEGIC_PATCH, patch_unless_late
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.extension_points import ClusterError
@@ -112,18 +114,10 @@ def find_detached(connection: Connection) -> list[DetachedPod]:
     return found
 
 
-def give_all_back(connection: Connection, pods: Iterable[DetachedPod]) -> list[DetachedPod]:
+def give_all_back(connection: Connection, pods: Sequence[DetachedPod]) -> list[DetachedPod]:
     """Give these pods back; those that were out. Raises ClusterError, after all of them were tried."""
-    back, failure = [], None
-    for pod in pods:
-        try:
-            if give_back(connection, pod.namespace, pod.name, pod.uid):
-                back.append(pod)
-        except ClusterError as error:
-            failure = error
-    if failure is not None:
-        raise failure
-    return back
+    back = all_tried(partial(give_back, connection, pod.namespace, pod.name, pod.uid) for pod in pods)
+    return list(compress(pods, back))
 
 
 def give_plan_back(connection: Connection, is_meant: Callable[[str], bool]) -> list[DetachedPod]:

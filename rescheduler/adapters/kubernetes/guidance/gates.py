@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import partial
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import all_tried
 from rescheduler.adapters.kubernetes.client.patching import STRATEGIC_PATCH, patch_unless_late
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.adapters.kubernetes.guidance.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL
@@ -78,18 +81,10 @@ def find_gated(connection: Connection) -> list[GatedPod]:
     return found
 
 
-def ungate_all(connection: Connection, pods: Iterable[GatedPod]) -> list[GatedPod]:
+def ungate_all(connection: Connection, pods: Sequence[GatedPod]) -> list[GatedPod]:
     """Let these pods go; those that were there. Raises ClusterError, after all of them were tried."""
-    freed, failure = [], None
-    for pod in pods:
-        try:
-            if ungate(connection, pod.namespace, pod.name, pod.uid):
-                freed.append(pod)
-        except ClusterError as error:
-            failure = error
-    if failure is not None:
-        raise failure
-    return freed
+    freed = all_tried(partial(ungate, connection, pod.namespace, pod.name, pod.uid) for pod in pods)
+    return list(compress(pods, freed))
 
 
 def _gated(pod: _Pod) -> GatedPod:

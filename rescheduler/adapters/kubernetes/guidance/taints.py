@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.failures import all_tried
 from rescheduler.adapters.kubernetes.guidance.node_writes import NodeForm, change_node, read_nodes
 from rescheduler.adapters.kubernetes.rights.parts import CHANGE_NODES
 from rescheduler.adapters.kubernetes.rights.rights import missing
@@ -58,15 +60,9 @@ class NodeTaints:
 
     def take_off(self, nodes: Sequence[str]) -> None:
         """Take this process' taint, or an expired one, off nodes. Raises ClusterError when one could not be."""
-        failure: ClusterError | None = None
         for name in nodes:
             self._standing.pop(name, None)
-            try:
-                _change(self._connection, name, self._without_taint)
-            except ClusterError as error:
-                failure = error
-        if failure is not None:
-            raise failure
+        all_tried(partial(_change, self._connection, name, self._without_taint) for name in nodes)
 
     def _with_taint(self, node: NodeForm, deadline_seconds: float) -> list[dict[str, Any]]:
         now = self._clock.now()

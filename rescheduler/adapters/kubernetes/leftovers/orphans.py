@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import OUR_REQUESTS
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.client.failures import NotServedError
+from rescheduler.adapters.kubernetes.client.failures import NotServedError, all_tried
 from rescheduler.adapters.kubernetes.client.paths import job_path
 from rescheduler.adapters.kubernetes.eviction.detaching import DetachedPod, give_plan_back
 from rescheduler.adapters.kubernetes.guidance.gates import GatedPod, find_gated, ungate_all
@@ -54,20 +54,7 @@ def tidy_up(
         parts.append(lambda: withdraw_nominations(connection, namespace, ledger, plan_id))
     if request:
         parts.insert(0, lambda: _remove_request(connection, namespace, request))
-    return _all_tried(parts)
-
-
-def _all_tried(parts: Sequence[Callable[[], int]]) -> int:
-    """How much they found; raises ClusterError, of the last that failed, when each was tried."""
-    count, failure = 0, None
-    for part in parts:
-        try:
-            count += part()
-        except ClusterError as error:
-            failure = error
-    if failure is not None:
-        raise failure
-    return count
+    return sum(all_tried(parts))
 
 
 def free_stale(connection: Connection, namespace: str) -> list[GatedPod]:
