@@ -9,12 +9,12 @@ from typing import Annotated, Any, Final, Required, TypedDict
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection, Response
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, OutcomeUnknownError, server_message
 from rescheduler.adapters.kubernetes.client.paths import ensure_namespace, lease_path
 from rescheduler.extension_points import ClusterError, LeaseStore
 from rescheduler.model.daemon.lease import LeaseReading, LeaseRecord
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS
-from rescheduler.model.printable import shortened
 
 _KIND: Final = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
 _KEPT: Final = ("labels", "annotations", "ownerReferences", "finalizers")
@@ -102,13 +102,7 @@ class KubernetesLease(LeaseStore):
     def _reading(self, answer: Response, verb: str) -> LeaseReading:
         if answer.status >= 300:
             raise self._refused(answer, verb)
-        try:
-            found = msgspec.json.decode(answer.body, type=_Lease)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ClusterError(
-                f"{self._connection.server} answered the {verb} of {self._called} in a form that cannot be read: "
-                f"{shortened(str(error), 200)}"
-            ) from error
+        found = decoded(self._connection, f"the {verb} of {self._called}", answer.body, _Lease)
         self._found = found
         return LeaseReading(record_in(found.spec or {}), found.metadata["resourceVersion"])
 

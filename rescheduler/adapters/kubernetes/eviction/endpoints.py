@@ -9,8 +9,8 @@ from urllib.parse import quote
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded
 from rescheduler.adapters.kubernetes.client.failures import NotServedError
-from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.endpoints import ServiceEndpoints
 
 SERVICE: Final = "kubernetes.io/service-name"
@@ -53,9 +53,10 @@ def read_endpoints(connection: Connection, namespace: str) -> list[ServiceEndpoi
     """By Service and kind of address; a slice of no Service stands for itself. Raises ClusterError."""
     listed: dict[str, set[str]] = defaultdict(set)
     ready: dict[str, set[str]] = defaultdict(set)
+    path = slice_path(namespace)
     try:
-        for page in connection.pages(slice_path(namespace)):
-            for item in msgspec.json.decode(page, type=_Slices).items or ():
+        for page in connection.pages(path):
+            for item in decoded(connection, f"GET {path}", page, _Slices).items or ():
                 name = _name(item)
                 for endpoint in item.endpoints or ():
                     if endpoint.target is not None and endpoint.target.uid:
@@ -64,8 +65,6 @@ def read_endpoints(connection: Connection, namespace: str) -> list[ServiceEndpoi
                             ready[name].add(endpoint.target.uid)
     except NotServedError:
         return []
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ClusterError(f"{connection.server} answered with EndpointSlices that cannot be read: {error}") from error
     return [ServiceEndpoints(name, frozenset(listed[name]), frozenset(ready[name])) for name in sorted(listed)]
 
 

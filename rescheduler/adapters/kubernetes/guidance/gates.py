@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded
 from rescheduler.adapters.kubernetes.client.failures import all_tried
 from rescheduler.adapters.kubernetes.client.patching import STRATEGIC_PATCH, patch_unless_late
 from rescheduler.adapters.kubernetes.client.paths import pod_path
 from rescheduler.adapters.kubernetes.guidance.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL
-from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import GUIDE_GATE
 
 ALL_PODS: Final = "/api/v1/pods"
@@ -73,10 +73,7 @@ def find_gated(connection: Connection) -> list[GatedPod]:
     """All pods at our gate, of any plan. Raises ClusterError."""
     found = []
     for page in connection.pages(ALL_PODS, params={"fieldSelector": "spec.nodeName="}):
-        try:
-            pods = msgspec.json.decode(page, type=_Pods).items or []
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ClusterError(f"{connection.server} answered with pods that cannot be read: {error}") from error
+        pods = decoded(connection, f"GET {ALL_PODS}", page, _Pods).items or ()
         found += [_gated(pod) for pod in pods if any(gate.name == GUIDE_GATE for gate in pod.spec.gates or ())]
     return found
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection, Response
+from rescheduler.adapters.kubernetes.client.decoded_answers import decoded
 from rescheduler.adapters.kubernetes.client.failures import (
     ForbiddenError,
     NotServedError,
@@ -118,7 +119,7 @@ class ConfigMaps(LedgerObjects):
         if answer.status in (404, 409):
             return None
         self._check(answer, "update" if found.version else "create", self._called(name))
-        return _read_object(self._decoded(answer.body, self._called(name)))
+        return _read_object(decoded(self._connection, f"the write of {self._called(name)}", answer.body, _Object))
 
     def _create(self, body: dict[str, Any]) -> Response:
         path = config_map_path(self.namespace, "")
@@ -161,19 +162,11 @@ class ConfigMaps(LedgerObjects):
 
     def _read(self, path: str, called: str) -> LedgerObject:
         try:
-            return _read_object(self._decoded(self._connection.get(path), called))
+            return _read_object(decoded(self._connection, f"GET {called}", self._connection.get(path), _Object))
         except NotServedError:
             return ABSENT
         except ForbiddenError as error:
             raise LedgerDeniedError(self._denied("get", called, "")) from error
-
-    def _decoded(self, body: bytes, called: str) -> _Object:
-        try:
-            return msgspec.json.decode(body, type=_Object)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ClusterError(
-                f"{self._connection.server} answered with {called} in a form that cannot be read: {error}"
-            ) from error
 
     def _denied(self, verb: str, called: str, said: str) -> str:
         file = (
