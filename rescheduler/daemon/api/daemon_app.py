@@ -16,7 +16,6 @@ from rescheduler.daemon.api.access import Access
 from rescheduler.daemon.api.explain_routes import explain_routes
 from rescheduler.daemon.api.looking_routes import looking_routes
 from rescheduler.daemon.api.page_routes import page_routes
-from rescheduler.daemon.api.refusal_routes import refusal_routes
 from rescheduler.daemon.api.refusals import Error, RefusedError
 from rescheduler.daemon.api.request_guard import MOST_REVIEWS, RateLimit, RequestGuard
 from rescheduler.daemon.api.steering_routes import steering_routes
@@ -59,7 +58,6 @@ def create_daemon_app(
     limiter = CapacityLimiter(MOST_REVIEWS)
     access = Access(reviewer, limiter)
     app.include_router(looking_routes(people.state, access))
-    app.include_router(refusal_routes(people.state, access))
     app.include_router(explain_routes(explains, access))
     app.include_router(steering_routes(people, access))
     app.include_router(page_routes(PageDesk(people.state, basis, clock), access))

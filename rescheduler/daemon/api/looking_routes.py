@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fastapi import APIRouter, Request, Response
+from msgspec import UNSET
 from starlette.concurrency import run_in_threadpool
 
 from rescheduler.daemon.api.access import Access
@@ -16,15 +17,21 @@ from rescheduler.daemon.api.composing import (
     round_summary,
     state_document,
 )
-from rescheduler.daemon.api.descriptions import PAGE, answers, page_of, reading
-from rescheduler.daemon.api.documents import PlanList, RoundList
+from rescheduler.daemon.api.descriptions import PAGE, Page, answers, page_of, query, reading
+from rescheduler.daemon.api.documents import PlanList, RefusalList, RoundList
 from rescheduler.daemon.api.refusals import RefusedError, answer
 from rescheduler.daemon.api.request_bodies import parameters_of
 from rescheduler.daemon.steering.daemon_state import DaemonState
 from rescheduler.daemon.steering.people import tag_of
+from rescheduler.model.daemon.rounds import RoundReport
+from rescheduler.model.plan.plan import Refusal
 
 ReadState = Callable[[], DaemonState]
 PAGE_NAMES = ("limit", "continue")
+_FILTERS = (
+    query("namespace", "Only pods of this namespace", type="string", minLength=1, maxLength=63),
+    query("rule", "Only what this rule has refused", type="string", minLength=1, maxLength=63),
+)
 
 
 def looking_routes(read_state: ReadState, access: Access) -> APIRouter:
@@ -40,6 +47,7 @@ def looking_routes(read_state: ReadState, access: Access) -> APIRouter:
         await access.require(request, "get", "state")
         return answer(state_document(read_state()))
 
+    _add_refusals(router, read_state, access)
     return router
 
 
@@ -104,5 +112,49 @@ def _add_plans(router: APIRouter, read_state: ReadState, access: Access) -> None
 def _start(last: str, known: list[str]) -> int:
     """Where the page after the one that ended with ``last`` begins: newer items may have come meanwhile."""
     if last not in known:
-        raise RefusedError(400, "continue: the page before is too old; start with the first one")
+        raise _too_old()
     return known.index(last) + 1
+
+
+def _add_refusals(router: APIRouter, read_state: ReadState, access: Access) -> None:
+    """Who may list those of one namespace alone has to name it."""
+    described = answers("RefusalList", "What was left alone, and by which rule")
+
+    @router.get("/refusals", responses=described, response_class=Response, openapi_extra=reading(*PAGE, *_FILTERS))
+    async def refusals(request: Request) -> Response:
+        """Pods and nodes that the newest plan left alone, in pages."""
+        given = parameters_of(request, (*PAGE_NAMES, "namespace", "rule"))
+        for name in ("namespace", "rule"):
+            if name in given and not 1 <= len(given[name]) <= 63:
+                raise RefusedError(400, f"{name}: wanted 1 to 63 characters")
+        page, namespace = page_of(given), given.get("namespace", "")
+        await access.require(request, "list", "refusals", namespace=namespace)
+        report = _report(read_state(), page)
+        known = () if report is None or report.plan is None else report.plan.refusals
+        found = _filtered(known, namespace, given.get("rule", ""))
+        number = None if report is None else report.number
+        if page.start and page.start >= len(found):
+            raise _too_old()
+        items = found[page.start : page.start + page.limit]
+        return answer(RefusalList(number, items, page.next(len(found), str(number))))
+
+
+def _report(state: DaemonState, page: Page) -> RoundReport | None:
+    """The newest round that made a plan, or the one that the pages began with."""
+    if page.start:
+        report = state.round(int(page.of)) if page.of.isascii() and page.of.isdigit() and len(page.of) < 16 else None
+        if report is None:
+            raise _too_old()
+        return report
+    return next((report for report in reversed(state.rounds) if report.plan is not None), None)
+
+
+def _too_old() -> RefusedError:
+    return RefusedError(400, "continue: the page before is too old; start with the first one")
+
+
+def _filtered(refusals: Sequence[Refusal], namespace: str, rule: str) -> list[Refusal]:
+    found = [refusal for refusal in refusals if not rule or refusal.rule == rule]
+    if not namespace:
+        return found
+    return [refusal for refusal in found if refusal.pod is not UNSET and refusal.pod.namespace == namespace]
