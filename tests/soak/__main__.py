@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from tests.soak.campaign import Totals, campaign, of_one, run_seed
-from tests.soak.faults import PAIRS
 from tests.soak.kill_points import run_points, some_of
+from tests.soak.line.faults import PAIRS
 from tests.soak.matrix import run_pairs
 from tests.soak.record import Record
 from tests.soak.report import failure, kill_summary, summary, table

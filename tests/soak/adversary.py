@@ -20,7 +20,7 @@ from rescheduler.model.plan.plan import (
     SnapshotSummary,
     Status,
 )
-from tests.soak.scenery import NODE_MILLICORES
+from tests.soak.world.scenery import NODE_MILLICORES
 
 OBJECTIVES = ("SchedulerScore", "SpreadLoad", "Defragment", "MakeRoom", "EmptyNodes")
 SHARES = (60, 20, 10, 5, 5)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import partial
 
-from tests.soak.faults import PAIRS
 from tests.soak.invariants.catalogue import observers
+from tests.soak.line.faults import PAIRS
 from tests.soak.policies import policy_text
 from tests.soak.run import Outcome, Run
 from tests.soak.run_settings import drawn

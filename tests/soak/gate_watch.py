@@ -13,8 +13,8 @@ from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, Plan, PodReference, Refusal
+from tests.soak.line.wire import Wire
 from tests.soak.trace import GateEvent, Trace
-from tests.soak.wire import Wire
 
 
 @contextmanager

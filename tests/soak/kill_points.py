@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from tests.soak.faults import DEADLY, Fault, Faults
 from tests.soak.invariants.catalogue import observers
+from tests.soak.line.faults import DEADLY, Fault, Faults
 from tests.soak.run import Outcome, Run
 from tests.soak.run_settings import RunSettings
 from tests.soak.surging import with_surges

@@ -9,16 +9,16 @@ from rescheduler.adapters.kubernetes.leases import KubernetesLease
 from rescheduler.daemon.leadership.leadership import Leadership
 from rescheduler.policy.fields.daemon.leader_election import LeaderElectionPolicy
 from tests.soak.clock import ProcessClock, Thread, WorldClock
-from tests.soak.faults import Faults
-from tests.soak.http_wire import HttpCall, HttpRequest, connection_of
-from tests.soak.scenery import BEGAN, Scenery
+from tests.soak.line.faults import Faults
+from tests.soak.line.http_wire import HttpCall, HttpRequest, connection_of
+from tests.soak.line.views import Past
+from tests.soak.line.wire import Wire
 from tests.soak.scenes import one_by_one
 from tests.soak.trace import Request, Trace
-from tests.soak.truth import Truth
-from tests.soak.versioned_object import VersionedObject
-from tests.soak.views import Past
-from tests.soak.wire import Wire
-from tests.soak.world import World
+from tests.soak.world.scenery import BEGAN, Scenery
+from tests.soak.world.truth import Truth
+from tests.soak.world.versioned_object import VersionedObject
+from tests.soak.world.world import World
 
 NAMESPACE: Final = "rescheduler-system"
 NAME: Final = "rescheduler"

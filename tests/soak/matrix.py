@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from random import Random
 
-from tests.soak.faults import Fault, Faults
 from tests.soak.invariants.catalogue import observers
 from tests.soak.kill_points import settings_of
+from tests.soak.line.faults import Fault, Faults
 from tests.soak.run import Outcome, Run
 
 SEED = 11

@@ -9,10 +9,10 @@ from rescheduler.execution.ledger.remembering_ledger import LedgerMemory
 from rescheduler.extension_points import AuditLog, LedgerReading, LedgerStore, StoreError
 from rescheduler.model.daemon.known_ledger import NOTHING_KNOWN, KnownLedger
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
-from tests.soak.http_wire import HttpCall, HttpRequest, connection_of, status
-from tests.soak.ledger_object import NAME, LedgerObject, ledger_over
+from tests.soak.line.http_wire import HttpCall, HttpRequest, connection_of, status
+from tests.soak.line.wire import HttpAnswer, Wire
 from tests.soak.trace import LedgerWrite, Request
-from tests.soak.wire import HttpAnswer, Wire
+from tests.soak.world.ledger_object import NAME, LedgerObject, ledger_over
 
 
 class ProcessLedger(LedgerStore):

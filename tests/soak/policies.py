@@ -11,7 +11,7 @@ import yaml
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.policy import Policy
 from tests.paths import ROOT
-from tests.soak.odd_pods import CUSTOM
+from tests.soak.world.events.odd_pods import CUSTOM
 
 HEAD: Final = {"apiVersion": "rescheduler/v1alpha1", "kind": "ReschedulerPolicy", "mode": "Execute"}
 CHART: Final = ROOT / "deploy/chart/rescheduler/values.yaml"

@@ -25,18 +25,18 @@ from rescheduler.model.plan.plan import Plan, SnapshotSummary
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.adversary import BY_LOAD, SHARES, Adversary
 from tests.soak.clock import PlanningClock, ProcessClock, Thread
-from tests.soak.faults import Faults
-from tests.soak.ledger_object import LedgerObject
-from tests.soak.lies import INTERVAL_SECONDS
-from tests.soak.metrics_api import MetricsApi, ProcessUsage
+from tests.soak.line.faults import Faults
+from tests.soak.line.target import ProcessTarget
+from tests.soak.line.views import Past
+from tests.soak.line.wire import Wire
 from tests.soak.own_records import ProcessAudit, ProcessLedger, ProcessMemory
 from tests.soak.run_settings import RunSettings
 from tests.soak.surging import by_surge
-from tests.soak.target import ProcessTarget
 from tests.soak.trace import PlanEvent, PolicyEvent, ProcessEvent, RoundEvent, Trace
-from tests.soak.views import Past
-from tests.soak.wire import Wire
-from tests.soak.world import World
+from tests.soak.world.ledger_object import LedgerObject
+from tests.soak.world.lies import INTERVAL_SECONDS
+from tests.soak.world.metrics_api import MetricsApi, ProcessUsage
+from tests.soak.world.world import World
 
 RESTART_SECONDS = (1.0, 120.0)
 BROKEN_SHARE = 0.02

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tests.soak.campaign import Totals
-from tests.soak.faults import PAIRS, SITES
 from tests.soak.kill_points import KillPoint
+from tests.soak.line.faults import PAIRS, SITES
 from tests.soak.run import Outcome
 
 LINES_BEFORE = 20

@@ -12,15 +12,13 @@ from typing import Any
 from rescheduler.model.plan.plan import Refusal
 from rescheduler.policy.fields.policy import Policy
 from tests.soak.clock import WorldClock
-from tests.soak.faults import Faults
 from tests.soak.gate_watch import proofs, watched_gates
-from tests.soak.ledger_object import LedgerObject
-from tests.soak.lies import LIES, LIES_AN_HOUR, LONGEST_LIE_SECONDS, LYING, TRUE
-from tests.soak.metrics_api import MetricsApi
+from tests.soak.line.faults import Faults
+from tests.soak.line.views import Past
+from tests.soak.line.wire import Wire
 from tests.soak.policies import policy_of
 from tests.soak.processes import Process
 from tests.soak.run_settings import RunSettings
-from tests.soak.scenery import BEGAN, Scenery, draw_scenery
 from tests.soak.surging import MEDDLING, with_hashes
 from tests.soak.telling import line_of
 from tests.soak.trace import (
@@ -35,11 +33,13 @@ from tests.soak.trace import (
     Violation,
     WorldEvent,
 )
-from tests.soak.truth import Truth
-from tests.soak.views import Past
-from tests.soak.wire import Wire
-from tests.soak.world import World
-from tests.soak.world_events import WorldEvents
+from tests.soak.world.events.world_events import WorldEvents
+from tests.soak.world.ledger_object import LedgerObject
+from tests.soak.world.lies import LIES, LIES_AN_HOUR, LONGEST_LIE_SECONDS, LYING, TRUE
+from tests.soak.world.metrics_api import MetricsApi
+from tests.soak.world.scenery import BEGAN, Scenery, draw_scenery
+from tests.soak.world.truth import Truth
+from tests.soak.world.world import World
 
 CALM_SECONDS = 2400.0
 """After the last fault, until the run is judged as a whole."""

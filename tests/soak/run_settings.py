@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.soak.faults import PAIRS
-from tests.soak.lies import USAGE
+from tests.soak.line.faults import PAIRS
 from tests.soak.surging import with_surges
+from tests.soak.world.lies import USAGE
 
 FORCED_EACH = 5
 MEASURED_SHARE = 0.3

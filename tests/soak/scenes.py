@@ -13,13 +13,13 @@ from rescheduler.adapters.simulated.scenarios import Application, ClusterDraft
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Plan
-from tests.soak.faults import Faults
 from tests.soak.invariants.catalogue import observers
+from tests.soak.line.faults import Faults
 from tests.soak.run import Run
 from tests.soak.run_settings import RunSettings
-from tests.soak.scenery import BEGAN, Scenery
 from tests.soak.trace import Effect, Event, PlanEvent, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.scenery import BEGAN, Scenery
+from tests.soak.world.truth import Truth
 
 CAREFUL = """\
 apiVersion: rescheduler/v1alpha1

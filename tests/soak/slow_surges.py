@@ -11,8 +11,8 @@ from contextlib import nullcontext
 from random import Random
 from typing import Final
 
-from tests.soak.faults import Fault, Faults
 from tests.soak.invariants.catalogue import observers
+from tests.soak.line.faults import Fault, Faults
 from tests.soak.report import failure
 from tests.soak.run import Outcome, Run
 from tests.soak.seeded_bugs.seams import SeededBug

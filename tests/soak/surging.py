@@ -17,7 +17,7 @@ from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
 from rescheduler.model.objects.workload import Service, Workload
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan
-from tests.soak.scenery import Scenery
+from tests.soak.world.scenery import Scenery
 
 MEDDLING: Final[Mapping[str, float]] = {
     "owner of one out scaled": 60.0, "one out labelled": 60.0, "one out deleted": 10.0,

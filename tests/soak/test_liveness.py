@@ -8,9 +8,9 @@ from random import Random
 from msgspec import structs
 
 from rescheduler.adapters.simulated.scenarios import fragmented, several_pending
-from tests.soak.conditions import NEVER_READY
-from tests.soak.faults import Fault, Faults
+from tests.soak.line.faults import Fault, Faults
 from tests.soak.scenes import Scene, one_by_one
+from tests.soak.world.conditions import NEVER_READY
 
 ROUND = 300.0
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.paths import ROOT
 from tests.soak.campaign import run_seed
-from tests.soak.faults import PAIRS
 from tests.soak.kill_points import KillPoint, run_point, some_of
+from tests.soak.line.faults import PAIRS
 from tests.soak.matrix import run_pair
 from tests.soak.policies import policy_text
 from tests.soak.report import failure

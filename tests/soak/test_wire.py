@@ -11,17 +11,17 @@ from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError
 from rescheduler.extension_points import ClusterError, EvictionAnswer, HoldRequest
 from rescheduler.model.plan.plan import PodReference
 from tests.soak.clock import Killed, Thread, WorldClock
-from tests.soak.faults import APPLIES, DEADLY, PAIRS, SITES, Fault, Faults
-from tests.soak.ledger_object import LedgerObject
+from tests.soak.line.faults import APPLIES, DEADLY, PAIRS, SITES, Fault, Faults
+from tests.soak.line.target import ProcessTarget
+from tests.soak.line.views import Past
+from tests.soak.line.wire import Wire
 from tests.soak.own_records import ProcessLedger
-from tests.soak.scenery import BEGAN, Scenery
 from tests.soak.scenes import one_by_one
-from tests.soak.target import ProcessTarget
 from tests.soak.trace import Answer, Event, Trace, Violation
-from tests.soak.truth import Truth
-from tests.soak.views import Past
-from tests.soak.wire import Wire
-from tests.soak.world import World
+from tests.soak.world.ledger_object import LedgerObject
+from tests.soak.world.scenery import BEGAN, Scenery
+from tests.soak.world.truth import Truth
+from tests.soak.world.world import World
 
 
 class _Each(Faults):

@@ -21,8 +21,8 @@ from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, Plan, PlanResult, Refusal
 from rescheduler.model.plan.vicinity import Vicinity
 from rescheduler.policy.fields.policy import Policy
-from tests.soak.request import Request as Request
-from tests.soak.truth import Truth
+from tests.soak.line.request import Request as Request
+from tests.soak.world.truth import Truth
 
 
 class Effect(NamedTuple):

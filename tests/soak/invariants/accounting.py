@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History
 from tests.soak.trace import Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class Accountability(Checker):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rescheduler.model.objects.node import Node
 from tests.soak.invariants.checker import Checker
 from tests.soak.trace import Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 MARKS = (
     "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted",

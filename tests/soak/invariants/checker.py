@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.soak.invariants.history import History
 from tests.soak.trace import Event, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class Checker:

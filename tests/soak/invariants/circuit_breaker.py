@@ -11,7 +11,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
 from tests.soak.trace import Effect, Event, LedgerWrite, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 SEEN_SECONDS = 30.0
 """What became late so recently need not have been noticed."""

@@ -13,7 +13,7 @@ from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
 from tests.soak.invariants.workload_floor import SNAPSHOT_SECONDS, UNSEEN_SECONDS
 from tests.soak.trace import Effect, Event, Request, Violation, WorldEvent
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class DisruptionBudgets(Checker):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rescheduler.policy.fields.policy import Mode
 from tests.soak.invariants.checker import Checker
 from tests.soak.trace import Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class DryRun(Checker):

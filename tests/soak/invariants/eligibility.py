@@ -12,7 +12,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.workload_floor import SNAPSHOT_SECONDS
 from tests.soak.trace import Effect, Event, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 CRITICAL = 2_000_000_000
 SYSTEM = ("kube-system", "kube-public", "kube-node-lease", "rescheduler-system")

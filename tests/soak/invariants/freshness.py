@@ -10,7 +10,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.disruption_budgets import selects
 from tests.soak.trace import Event, LookEvent, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 SNAPSHOT_SECONDS = 10.0
 LIVE_SECONDS = 2.0

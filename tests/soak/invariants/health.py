@@ -12,7 +12,7 @@ from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
 from tests.soak.invariants.repayment import desired_of, zone_of
 from tests.soak.trace import Answer, Event, NodeChanged, ProcessEvent, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 FREEZE_SECONDS = 30.0
 SLACK_SECONDS = 5.0

@@ -38,7 +38,7 @@ from tests.soak.trace import (
     Violation,
     WorldEvent,
 )
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 PROVEN_SECONDS = 28.5
 """A replacement has to work for 30 s to close a debt; times in the API are whole seconds."""

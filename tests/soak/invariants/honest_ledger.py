@@ -9,7 +9,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import DOUBT_SECONDS, Send
 from tests.soak.invariants.history import History
 from tests.soak.trace import Effect, Event, LedgerWrite, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 DAY_SECONDS = 86_400.0
 ROUNDING_SECONDS = 2.0

@@ -11,7 +11,7 @@ from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
 from tests.soak.invariants.scopes import covers, group_of, members_of, named
 from tests.soak.trace import Effect, Event, PlanEvent, ProcessEvent, RoundEvent, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class InFlight(Checker):

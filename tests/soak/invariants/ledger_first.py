@@ -10,7 +10,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
 from tests.soak.trace import Effect, Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class Fencing(Checker):

@@ -10,7 +10,7 @@ from rescheduler.model.objects.node import Node
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History
 from tests.soak.trace import Effect, Event, NodeChanged, ProcessEvent, Request, RoundEvent, Violation, WorldEvent
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 LEFT_SECONDS = 300.0
 OURS = "rescheduler.dev/"

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from rescheduler.model.objects.pod import Pod
 from tests.soak.trace import NodeChanged, PodChanged
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class Losses:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
-from tests.soak.lies import INTERVAL_SECONDS, LIES, LYING, TRUE
 from tests.soak.trace import Event, ProcessEvent, Request, Violation, WorldEvent
-from tests.soak.truth import Truth
+from tests.soak.world.lies import INTERVAL_SECONDS, LIES, LYING, TRUE
+from tests.soak.world.truth import Truth
 
 BY_LOAD = ("SpreadLoad",)
 FEWEST_SAMPLES = 3

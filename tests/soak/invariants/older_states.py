@@ -8,7 +8,7 @@ from rescheduler.model.objects.cluster import Cluster
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History
 from tests.soak.trace import Answer, Event, ProcessEvent, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 RESTORED_SECONDS = 890.0
 

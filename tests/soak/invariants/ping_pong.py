@@ -8,7 +8,7 @@ from rescheduler.policy.fields.policy import Policy
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.trace import Effect, Event, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 DAY_SECONDS = 86_400.0
 SLACK_SECONDS = 5.0

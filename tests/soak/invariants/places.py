@@ -14,7 +14,7 @@ from tests.soak.invariants.debts import Send
 from tests.soak.invariants.repayment import newcomers
 from tests.soak.invariants.workload_floor import SNAPSHOT_SECONDS
 from tests.soak.trace import Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class JointProof(Checker):

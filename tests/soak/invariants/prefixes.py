@@ -10,7 +10,7 @@ from tests.soak.invariants.history import History
 from tests.soak.invariants.places import free_room, refuses
 from tests.soak.invariants.repayment import newcomers
 from tests.soak.trace import Event, NodeChanged, PodChanged, RoundEvent, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 class PrefixSafety(Checker):

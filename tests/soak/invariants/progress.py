@@ -22,7 +22,7 @@ from tests.soak.trace import (
     RoundEvent,
     Violation,
 )
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 IDLE_SECONDS = 120.0
 LOOKS = (("list", "pods"), ("patch", "jobs"))

@@ -10,7 +10,7 @@ from rescheduler.policy.fields.policy import Permission
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.trace import Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 SLACK_SECONDS = 5.0
 

@@ -13,7 +13,7 @@ from tests.soak.invariants.debts import Send
 from tests.soak.invariants.history import History
 from tests.soak.invariants.scopes import covers, group_of, named, workload_or_namespace
 from tests.soak.trace import Effect, Event, PlanEvent, PolicyEvent, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 RAMP_UP = "rampUp"
 HOUR_SECONDS = 3_600.0

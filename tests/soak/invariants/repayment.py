@@ -5,7 +5,7 @@ from __future__ import annotations
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from tests.soak.invariants.debts import Send
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 ZONE = "topology.kubernetes.io/zone"
 

@@ -7,7 +7,7 @@ from rescheduler.policy.fields.budgets import Budget, Per
 from tests.soak.invariants.allowances import matches
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.repayment import zone_of
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 
 def covers(budget: Budget, pod: Pod) -> bool:

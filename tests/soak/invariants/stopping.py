@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History
 from tests.soak.trace import Event, ProcessEvent, Request, Violation, WorldEvent
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 STOP_SECONDS = 1.0
 

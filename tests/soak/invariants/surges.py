@@ -16,9 +16,9 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History
-from tests.soak.request import DETACH, GIVE_BACK
+from tests.soak.line.request import DETACH, GIVE_BACK
 from tests.soak.trace import Answer, Effect, Event, PodChanged, ProcessEvent, Request, RoundEvent, Violation, WorldEvent
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 UNSEEN_SECONDS: Final = 5.0
 """A loss, or a change of mind, so shortly before a send is not a violation."""

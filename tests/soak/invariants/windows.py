@@ -14,7 +14,7 @@ from rescheduler.policy.fields.windows import Window, WindowType
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.scopes import covers, named
 from tests.soak.trace import Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 SLACK_SECONDS = 15.0
 """A snapshot may be 10 s old, and its time is that of all questions."""

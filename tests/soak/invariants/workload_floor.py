@@ -9,7 +9,7 @@ from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.debts import Send
 from tests.soak.invariants.repayment import desired_of
 from tests.soak.trace import Effect, Event, Request, Violation
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 
 UNSEEN_SECONDS = 5.0
 """A loss so shortly before a send is not a violation."""

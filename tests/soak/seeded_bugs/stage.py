@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.soak.lies import USAGE
 from tests.soak.run_settings import RunSettings
 from tests.soak.seeded_bugs.seams import SeededBug
+from tests.soak.world.lies import USAGE
 
 OFF = (
     "settle: 0s, headRoom: 0%, unreadyNodes: 0%, unreadyInZone: 0%, changedNodes: 0%, pendingRising: 0s, "

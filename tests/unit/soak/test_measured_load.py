@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from tests.soak.invariants.measured_load import MeasuredLoad
-from tests.soak.lies import LIES, LYING, TRUE, Lie
+from tests.soak.world.lies import LIES, LYING, TRUE, Lie
 from tests.unit.soak.story import Story
 
 

@@ -11,9 +11,9 @@ from rescheduler.model.usage.trust import NodeTrust
 from rescheduler.policy.fields.usage import UsagePolicy
 from tests.builders import NOW, cluster, node, pod, workload
 from tests.clocks import FakeClock
-from tests.soak.lies import INTERVAL_SECONDS, LIES, USAGE, Lie
-from tests.soak.metrics_api import MetricsApi, ProcessUsage
 from tests.soak.policies import HEAD, policy_of
+from tests.soak.world.lies import INTERVAL_SECONDS, LIES, USAGE, Lie
+from tests.soak.world.metrics_api import MetricsApi, ProcessUsage
 
 POLICY: UsagePolicy = policy_of(yaml.safe_dump({**HEAD, "objectives": [{"name": "MakeRoom"}]}) + USAGE).usage
 

@@ -14,7 +14,7 @@ from rescheduler.model.plan.detachment import Detachment, given_back, taken_out
 from tests.soak.invariants.checker import Checker
 from tests.soak.invariants.history import History
 from tests.soak.invariants.surges import NothingOut, OwnersWin, SurgeFloor
-from tests.soak.request import DETACH, GIVE_BACK
+from tests.soak.line.request import DETACH, GIVE_BACK
 from tests.soak.trace import Effect, RoundEvent
 from tests.unit.soak.story import Story
 

@@ -25,7 +25,7 @@ from tests.soak.trace import (
     Trace,
     WorldEvent,
 )
-from tests.soak.truth import Truth
+from tests.soak.world.truth import Truth
 from tests.unit.soak.scenes import a_policy, a_world
 
 

@@ -20,7 +20,7 @@ from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.policy.fields.usage import UsagePolicy
 from rescheduler.usage.collecting.collector import Collector
-from tests.soak.lies import Lie
+from tests.soak.world.lies import Lie
 
 WORDS: Final = {
     "NaN": "NaN", "infinite": "Inf", "negative": "-513m", "2^64-1": str(2**64 - 1), "1e308": "1e308", "words": "much",

@@ -7,8 +7,8 @@ from random import Random
 
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
-from tests.soak.rollouts import Rollout
-from tests.soak.world import World
+from tests.soak.world.events.rollouts import Rollout
+from tests.soak.world.world import World
 
 TOPS = ("Deployment", "StatefulSet", "ReplicaSet")
 

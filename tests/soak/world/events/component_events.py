@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from tests.soak.choosing import Choosing
-from tests.soak.components import with_ready
-from tests.soak.conditions import ILLNESSES
-from tests.soak.scenery import (
+from tests.soak.world.components import with_ready
+from tests.soak.world.conditions import ILLNESSES
+from tests.soak.world.events.choosing import Choosing
+from tests.soak.world.scenery import (
     HOSTNAME,
 )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
-from tests.soak.budget_events import BudgetEvents
-from tests.soak.component_events import ComponentEvents
-from tests.soak.node_events import NodeEvents
-from tests.soak.odd_pods import OddPods
-from tests.soak.workload_events import WorkloadEvents
-from tests.soak.world import World
+from tests.soak.world.events.budget_events import BudgetEvents
+from tests.soak.world.events.component_events import ComponentEvents
+from tests.soak.world.events.node_events import NodeEvents
+from tests.soak.world.events.odd_pods import OddPods
+from tests.soak.world.events.workload_events import WorkloadEvents
+from tests.soak.world.world import World
 
 RATES: Mapping[str, float] = {
     "scale up": 2.0, "scale down": 1.5, "scale to zero": 0.15, "rollout": 0.7, "stalled rollout": 0.2,

@@ -19,9 +19,9 @@ import urllib3.exceptions as failures
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.credentials import Endpoint
-from tests.soak.faults import Fault
+from tests.soak.line.faults import Fault
+from tests.soak.line.wire import HttpAnswer, Struck, Wire
 from tests.soak.trace import Request
-from tests.soak.wire import HttpAnswer, Struck, Wire
 
 SERVER: Final = "https://simulated"
 ACCOUNT: Final = SimpleNamespace(get_api_key_with_prefix=lambda *_, **__: "Bearer of-a-simulation")

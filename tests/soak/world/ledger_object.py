@@ -12,9 +12,9 @@ from rescheduler.adapters.kubernetes.ledger.ledger_objects import ConfigMaps
 from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.extension_points import Clock
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
-from tests.soak.http_wire import ACCOUNT, SERVER, HttpRequest, WireResponse
-from tests.soak.versioned_object import VersionedObject
-from tests.soak.wire import HttpAnswer
+from tests.soak.line.http_wire import ACCOUNT, SERVER, HttpRequest, WireResponse
+from tests.soak.line.wire import HttpAnswer
+from tests.soak.world.versioned_object import VersionedObject
 
 NAMESPACE: Final = "rescheduler-holds"
 NAME: Final = "rescheduler-ledger"

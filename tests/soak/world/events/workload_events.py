@@ -10,10 +10,10 @@ from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.objects.resources import CPU
 from rescheduler.model.objects.workload import Workload
-from tests.soak.choosing import Choosing
-from tests.soak.conditions import ILLNESSES
-from tests.soak.rollouts import Rollout
-from tests.soak.scenery import (
+from tests.soak.world.conditions import ILLNESSES
+from tests.soak.world.events.choosing import Choosing
+from tests.soak.world.events.rollouts import Rollout
+from tests.soak.world.scenery import (
     NODE_MILLICORES,
     Shape,
     template_of,

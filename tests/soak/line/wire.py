@@ -16,11 +16,11 @@ from rescheduler.model.daemon.ledger import LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from tests.soak.clock import Killed, WorldClock
-from tests.soak.faults import Fault, Faults
-from tests.soak.request import DETACH, GIVE_BACK
+from tests.soak.line.faults import Fault, Faults
+from tests.soak.line.request import DETACH, GIVE_BACK
+from tests.soak.line.views import Past
 from tests.soak.trace import Answer, Effect, ProcessEvent, Request, Trace
-from tests.soak.views import Past
-from tests.soak.world import World
+from tests.soak.world.world import World
 
 T = TypeVar("T")
 

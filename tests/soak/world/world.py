@@ -18,10 +18,10 @@ from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
 from rescheduler.model.plan.plan import PodReference
 from tests.soak.clock import WorldClock
-from tests.soak.components import WorldKubelet, WorldOwners, WorldScheduler, with_ready
-from tests.soak.conditions import Conditions, settings_of
-from tests.soak.scenery import Scenery
 from tests.soak.surging import hashed, hashed_pod
+from tests.soak.world.components import WorldKubelet, WorldOwners, WorldScheduler, with_ready
+from tests.soak.world.conditions import Conditions, settings_of
+from tests.soak.world.scenery import Scenery
 
 NOT_READY = "node.kubernetes.io/not-ready"
 DELETED_SOON = "ToBeDeletedByClusterAutoscaler"

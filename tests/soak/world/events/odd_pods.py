@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import structs
 
 from rescheduler.model.objects.pod import OwnerReference, Pod
-from tests.soak.choosing import Choosing
-from tests.soak.components import with_ready
-from tests.soak.scenery import Shape, template_of, workloads_of
+from tests.soak.world.components import with_ready
+from tests.soak.world.events.choosing import Choosing
+from tests.soak.world.scenery import Shape, template_of, workloads_of
 
 CUSTOM: Final = (
     ("kubeflow.org", "PyTorchJob"), ("apps.kruise.io", "CloneSet"), ("example.com", "ReplicaSet"),

@@ -11,7 +11,7 @@ from rescheduler.adapters.simulated.components.owners import OwnerControllers
 from rescheduler.adapters.simulated.components.scheduler import SimulatedScheduler
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
-from tests.soak.conditions import CRASHES, NO_IMAGE, Conditions
+from tests.soak.world.conditions import CRASHES, NO_IMAGE, Conditions
 
 FAILED_POD_STAYS_SECONDS = 60.0
 RETRY_SECONDS = 20.0

@@ -9,7 +9,7 @@ from random import Random
 from rescheduler.adapters.simulated.simulated_cluster import as_read
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
-from tests.soak.world import World
+from tests.soak.world.world import World
 
 EVERY_SECONDS = 20.0
 LONGEST_SECONDS = 600.0

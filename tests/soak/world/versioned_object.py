@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.soak.http_wire import HttpRequest, status
-from tests.soak.wire import HttpAnswer
+from tests.soak.line.http_wire import HttpRequest, status
+from tests.soak.line.wire import HttpAnswer
 
 
 class VersionedObject:

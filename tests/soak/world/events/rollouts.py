@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from tests.soak.world import World
+from tests.soak.world.world import World
 
 STEP_SECONDS = 5.0
 LONGEST_SECONDS = 3600.0

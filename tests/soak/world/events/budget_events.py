@@ -6,8 +6,8 @@ from msgspec import structs
 
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.workload import Workload
-from tests.soak.choosing import Choosing
-from tests.soak.scenery import (
+from tests.soak.world.events.choosing import Choosing
+from tests.soak.world.scenery import (
     Shape,
     budget_of,
     selector_of,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec import structs
 
 from rescheduler.model.objects.constraints import Taint
-from tests.soak.choosing import Choosing
-from tests.soak.scenery import (
+from tests.soak.world.events.choosing import Choosing
+from tests.soak.world.scenery import (
     ZONE,
     new_node,
 )
-from tests.soak.world import DELETED_SOON
+from tests.soak.world.world import DELETED_SOON
 
 DEDICATED = Taint("dedicated", "others", "NoSchedule")
 

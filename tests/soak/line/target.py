@@ -28,10 +28,10 @@ from rescheduler.model.objects.workload import DisruptionBudget, Workload
 from rescheduler.model.plan.detachment import Detachment
 from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity
-from tests.soak.http_wire import BUDGET, HttpCall, HttpRequest, connection_of, status
-from tests.soak.request import DETACH, GIVE_BACK
+from tests.soak.line.http_wire import BUDGET, HttpCall, HttpRequest, connection_of, status
+from tests.soak.line.request import DETACH, GIVE_BACK
+from tests.soak.line.wire import HttpAnswer, Struck, Wire
 from tests.soak.trace import LookEvent, Request
-from tests.soak.wire import HttpAnswer, Struck, Wire
 
 T = TypeVar("T")
 
