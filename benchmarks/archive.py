@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reading_data import node_objects, pod_objects
+from benchmarks.reading.data import node_objects, pod_objects
 from rescheduler.adapters.files.archive.archive_reading import archived_text
 from rescheduler.adapters.files.archive.archive_writing import ArchiveWriter
 from rescheduler.adapters.files.archive.recorded_content import read_content

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.machine import describe_machine
-from benchmarks.reading_data import node_pages, pod_pages
+from benchmarks.reading.data import node_pages, pod_pages
 
 ROOT = Path(__file__).parents[1]
 PODS_PER_NODE = 30

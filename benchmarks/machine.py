@@ -52,3 +52,11 @@ def describe_machine() -> str:
         ]
         model = names[0] if names else model
     return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+
+
+class ProcessorClock(MonotonicClock):
+    """Counts the planning thread's processor time only, for a machine that does other work."""
+
+    def monotonic(self) -> float:
+        """Seconds that this thread has computed."""
+        return time.thread_time()

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.instances import Family
-from benchmarks.overload import _faults, _rows_of, observed_use, percentile_of_use
-from benchmarks.overload_baseline import relieved_by_smallest_pods
+from benchmarks.overload.__main__ import _faults, _rows_of, observed_use, percentile_of_use
+from benchmarks.overload.baseline import relieved_by_smallest_pods
 from rescheduler.planning.problem.plan_request import ObjectivePlan
 from tests.builders import cluster, node, pod
 from tests.clocks import FakeClock

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reading import main
-from benchmarks.reading_data import node_pages, pod_pages
+from benchmarks.reading.__main__ import main
+from benchmarks.reading.data import node_pages, pod_pages
 from tests.unit.adapters.api_objects import list_of, node_object, read
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import watcher
-from benchmarks.watcher_measurements import TICKS, open_store, restart, watch
-from benchmarks.watcher_table import measure_plain_table
-from benchmarks.watcher_ticks import NOW, node_ticks, pod_ticks
+from benchmarks.watcher import __main__ as command
+from benchmarks.watcher.measurements import TICKS, open_store, restart, watch
+from benchmarks.watcher.table import measure_plain_table
+from benchmarks.watcher.ticks import NOW, node_ticks, pod_ticks
 from rescheduler.adapters.files.sqlite.usage_store import read_usage_store
 
 
@@ -74,8 +74,8 @@ def test_the_share_of_a_core_counts_every_act(tmp_path: Path, monkeypatch: pytes
         "restart": {"wallSeconds": 0.25},
         "plain_table": {"storeTick": 5.0, "windows": 50.0},
     }
-    monkeypatch.setattr(watcher, "_measure", lambda *arguments: answers[arguments[0]])
+    monkeypatch.setattr(command, "_measure", lambda *arguments: answers[arguments[0]])
     output = tmp_path / "result.json"
-    assert watcher.main(["--folder", str(tmp_path), "-o", str(output)]) == 0
+    assert command.main(["--folder", str(tmp_path), "-o", str(output)]) == 0
     assert '"value": 0.1167' in output.read_text()
     assert '"plainTableRatios": {\n   "storeTick": 10.0,\n   "windows": 100.0' in output.read_text()

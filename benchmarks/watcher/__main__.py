@@ -59,7 +59,7 @@ def _report(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def _measure(*arguments: object) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.watcher_measurements", *map(str, arguments)]
+    command = [sys.executable, "-m", "benchmarks.watcher.measurements", *map(str, arguments)]
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
     # The one that watches ends by being killed, as a crash would end it.
     if done.returncode not in (0, -9):

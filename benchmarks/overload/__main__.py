@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace as with_changes
 
-from benchmarks.empty_nodes import ProcessorClock
-from benchmarks.emptying_judge import judge_emptying
+from benchmarks.empty_nodes.judge import judge_emptying
 from benchmarks.instances import Family, make_family
-from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
-from benchmarks.overload_baseline import relieved_by_smallest_pods
+from benchmarks.machine import MonotonicClock, ProcessorClock, describe_machine, peak_megabytes
+from benchmarks.overload.baseline import relieved_by_smallest_pods
 from rescheduler.extension_points import Clock
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement

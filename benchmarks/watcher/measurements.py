@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import peak_megabytes
-from benchmarks.watcher_table import measure_plain_table
-from benchmarks.watcher_ticks import NOW, node_ticks, nodes_named, pod_ticks, pods_named
+from benchmarks.watcher.table import measure_plain_table
+from benchmarks.watcher.ticks import NOW, node_ticks, nodes_named, pod_ticks, pods_named
 from rescheduler.adapters.files.sqlite.usage_store import SqliteUsageStore
 from rescheduler.usage.rings import NodeRing, PodRing
 from rescheduler.usage.windows import usage_windows

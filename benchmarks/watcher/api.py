@@ -1,6 +1,6 @@
 """Benchmark: how long the load watcher's REST API takes to answer for 5,000 nodes, over loopback.
 
-``python -m benchmarks.watcher_api -o RESULT.json``; the server runs in the client's process, so that both share its
+``python -m benchmarks.watcher.api -o RESULT.json``; the server runs in the client's process, so that both share its
 cores, and ticks go on while it answers: each tick is encoded anew, as in a running watcher. Goal: 50 ms.
 """
 
@@ -163,7 +163,7 @@ def _collected(count: int, seed: int, now: float) -> Collected:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.watcher_api", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.watcher.api", description=__doc__)
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--requests", type=int, default=200, help="for each form of request")
     parser.add_argument("--interval", type=float, default=2.0, help="seconds between ticks")

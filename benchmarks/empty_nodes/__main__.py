@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.emptying_baselines import emptied_one_by_one
-from benchmarks.emptying_judge import judge_emptying
+from benchmarks.empty_nodes.baselines import emptied_one_by_one
+from benchmarks.empty_nodes.judge import judge_emptying
 from benchmarks.instances import NODE_TYPES, Family, make_family
-from benchmarks.machine import MonotonicClock, describe_machine, peak_megabytes
+from benchmarks.machine import MonotonicClock, ProcessorClock, describe_machine, peak_megabytes
 from rescheduler.extension_points import Clock
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
@@ -52,14 +52,6 @@ class Cell:
     deadline_seconds: float
     has_prices: bool
     clock: Clock
-
-
-class ProcessorClock(MonotonicClock):
-    """Counts the planning thread's processor time only, for a machine that does other work."""
-
-    def monotonic(self) -> float:
-        """Seconds that this thread has computed."""
-        return time.thread_time()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

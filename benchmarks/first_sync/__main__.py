@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command_line import write_result
-from benchmarks.first_sync_store import PENDING, cluster_of, write
+from benchmarks.first_sync.store import PENDING, cluster_of, write
 from benchmarks.machine import describe_machine
-from benchmarks.reading import served
-from benchmarks.reading_measurements import write_kubeconfig
+from benchmarks.reading.measurements import write_kubeconfig
+from benchmarks.reading.server import served
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
 
 QUOTA_BYTES = 8 * 2**30
 STOPPED = ("kwok", "kube-scheduler", "kube-controller-manager")
-POLICY = Path(__file__).parent.parent / "policies" / "pending-only.yaml"
+POLICY = Path(__file__).parents[2] / "policies" / "pending-only.yaml"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -90,7 +90,7 @@ def _told(options: argparse.Namespace, measured: dict[str, Any], pods: int, resu
 
 
 def _measure(asked: dict[str, Any]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.first_sync_measurements", json.dumps(asked)]
+    command = [sys.executable, "-m", "benchmarks.first_sync.measurements", json.dumps(asked)]
     found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     print(json.dumps(found), file=sys.stderr)
     return found

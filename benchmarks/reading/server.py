@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.reading_data import node_pages, pod_pages
+from benchmarks.reading.data import node_pages, pod_pages
 
 _EMPTY = b'{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}'
 
@@ -49,6 +53,19 @@ class Pages(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
+
+
+@contextmanager
+def served(pods: int, nodes: int, seed: int) -> Iterator[tuple[str, int]]:
+    """The server's address and how many bytes it holds."""
+    command = [sys.executable, "-m", "benchmarks.reading.server", "--pods", str(pods), "--nodes", str(nodes)]
+    with subprocess.Popen([*command, "--seed", str(seed)], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port, *sizes = (int(word) for word in server.stdout.readline().split())
+            yield f"http://127.0.0.1:{port}", sum(sizes)
+        finally:
+            server.kill()
 
 
 def main() -> None:

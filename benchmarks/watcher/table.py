@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.watcher_ticks import node_ticks
+from benchmarks.watcher.ticks import node_ticks
 from rescheduler.model.usage.samples import NodeSamples
 
 WINDOWS, INTERVAL, TICKS = (300.0, 600.0, 900.0), 15.0, 61

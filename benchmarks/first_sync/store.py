@@ -1,6 +1,6 @@
 """Writes a large cluster into etcd, from where the API server serves it: a status and all, and in minutes.
 
-``python -m benchmarks.first_sync_store ETCD --pods N --nodes N --touch COUNT`` changes pods, as fast as it goes.
+``python -m benchmarks.first_sync.store ETCD --pods N --nodes N --touch COUNT`` changes pods, as fast as it goes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import urllib3
 
-from benchmarks.reading_data import CREATED, REPLICAS, node_objects, pod_objects
+from benchmarks.reading.data import CREATED, REPLICAS, node_objects, pod_objects
 
 BATCH = 100
 WRITERS = 4
@@ -27,7 +27,7 @@ Stored = tuple[str, dict[str, Any]]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Change the first pods, each once."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.first_sync_store", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.first_sync.store", description=__doc__)
     parser.add_argument("etcd", help="its address")
     parser.add_argument("--pods", type=int, required=True)
     parser.add_argument("--nodes", type=int, required=True)

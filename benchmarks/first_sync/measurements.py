@@ -101,7 +101,7 @@ def _touched_here(mirror: Mirror, cluster: Cluster) -> list[float]:
 def _storm(mirror: Mirror, asked: dict[str, Any]) -> dict[str, Any]:
     """Many pods change as fast as they can be written; snapshots are taken meanwhile."""
     before, cpu, snapshots, ages = mirror.generation, time.process_time(), [], []
-    command = [sys.executable, "-m", "benchmarks.first_sync_store", asked["etcd"], "--pods", str(asked["pods"]),
+    command = [sys.executable, "-m", "benchmarks.first_sync.store", asked["etcd"], "--pods", str(asked["pods"]),
                "--nodes", str(asked["nodes"]), "--touch", str(asked["touch"])]  # fmt: skip
     with subprocess.Popen(command) as writer:
         mirror.wait_for_change(before, 60.0)

@@ -1,4 +1,4 @@
-"""How each mode tries to let the pods of two full nodes change places; see ``benchmarks/swaps.py``."""
+"""How each mode tries to let the pods of two full nodes change places; see ``python -m benchmarks.swaps``."""
 
 from __future__ import annotations
 

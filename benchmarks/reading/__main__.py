@@ -11,13 +11,13 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command_line import write_result
 from benchmarks.machine import describe_machine
+from benchmarks.reading.server import served
 
 PAGE = 500
 
@@ -67,23 +67,10 @@ def _report(instance: str, measured: dict[str, Any], others: dict[str, Any]) -> 
 
 
 def _measure(*arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.reading_measurements", *arguments]
+    command = [sys.executable, "-m", "benchmarks.reading.measurements", *arguments]
     found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     print(f"{arguments[0]}: {found}", file=sys.stderr)
     return found
-
-
-@contextmanager
-def served(pods: int, nodes: int, seed: int) -> Iterator[tuple[str, int]]:
-    """The server's address and how many bytes it holds."""
-    command = [sys.executable, "-m", "benchmarks.reading_server", "--pods", str(pods), "--nodes", str(nodes)]
-    with subprocess.Popen([*command, "--seed", str(seed)], stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            port, *sizes = (int(word) for word in server.stdout.readline().split())
-            yield f"http://127.0.0.1:{port}", sum(sizes)
-        finally:
-            server.kill()
 
 
 def _parser() -> argparse.ArgumentParser:

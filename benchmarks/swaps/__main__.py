@@ -22,7 +22,7 @@ from statistics import median
 from typing import Any, Final
 
 from benchmarks.machine import describe_machine
-from benchmarks.swap_modes import MODES, PLACES
+from benchmarks.swaps.modes import MODES, PLACES
 from tests.cluster.clean_slate import CleanSlate
 from tests.cluster.cluster import Cluster
 from tests.cluster.control_plane import ControlPlane

@@ -1,0 +1,1 @@
+"""Nodes emptied at every budget of evictions, beside baselines and a judge."""

@@ -1,0 +1,1 @@
+"""Overload above a target under a budget of evictions."""

@@ -1,0 +1,1 @@
+"""Reading a large cluster page by page: made up, served, and measured."""

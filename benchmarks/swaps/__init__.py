@@ -1,0 +1,1 @@
+"""Pods of two full nodes that change places, by each mode."""
