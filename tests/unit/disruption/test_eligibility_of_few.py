@@ -21,7 +21,7 @@ from rescheduler.policy.fields.policy import Permission
 from tests.builders import budget, cluster, node, pod, workload
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import entry, ledger
-from tests.unit.test_cycle_surges import clusters, policies
+from tests.unit.cycle.test_cycle_surges import clusters, policies
 
 BUDGETS: Any = (
     [],
