@@ -44,7 +44,6 @@ EXCEPTIONS = {
     "arithmetic of other schedulers that recorded vectors are checked by": (
         "LegacyRatioArguments ScoringStrategy active_thresholds mean_of_points retained"
     ),
-    "to be removed": "affects_others",
 }
 
 

@@ -36,6 +36,3 @@ class SchedulerPrediction(Protocol):
 
     def is_entangled(self, pod: int) -> bool:
         """Whether other pods decide, beyond resources, where this pod fits (ports, affinity, spread, volumes)."""
-
-    def affects_others(self, pod: int) -> bool:
-        """Whether other pods look at this one, beyond resources (its ports, labels, hard terms or volumes)."""

@@ -161,10 +161,6 @@ class SchedulerModel(SchedulerPrediction):
         """Whether other pods decide, beyond resources, where this pod fits (ports, affinity, spread, volumes)."""
         return self.columns.facts(Entanglement).depends(pod)
 
-    def affects_others(self, pod: int) -> bool:
-        """Whether other pods look at this one, beyond resources (its ports, labels, hard terms or volumes)."""
-        return self.columns.facts(Entanglement).matters(pod)
-
     @property
     def heeds_nominations(self) -> bool:
         """Whether any pending pod counts on a node that it is nominated to."""

@@ -142,10 +142,6 @@ class BesideOldCopies:
         """Whether other pods decide, beyond resources, where this pod fits."""
         return self._prediction.is_entangled(pod)
 
-    def affects_others(self, pod: int) -> bool:
-        """Whether other pods look at this one, beyond resources."""
-        return self._prediction.affects_others(pod)
-
     def _rejections(self, pod: int, placement: Placement) -> list[Rejection]:
         refused = self._old_copies.refuse(pod, placement)
         return [] if refused is None else [Rejection(REASON, refused)]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from rescheduler.model.columns.affinity_terms import AffinityTerms, Group
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.columns.attachments import AttachedVolumes
 from rescheduler.model.columns.columns import Columns
-from rescheduler.model.columns.spread import SpreadRules
 from rescheduler.scheduling.filters.node_ports import PortHolders
 from rescheduler.scheduling.filters.volume_restrictions import has_exclusive_disk, one_pod_claims
 
@@ -19,10 +16,8 @@ class Entanglement:
     """Ties between the pods of one cluster, wherever the pods are."""
 
     def __init__(self, columns: Columns) -> None:
-        """Find the label sets that spread constraints count; the rest is looked up when asked for."""
         self._columns = columns
         self._terms = columns.facts(AffinityTerms)
-        self._is_counted = _counted_label_sets(columns)
 
     def depends(self, pod: int) -> bool:
         """Whether other pods decide where this one fits."""
@@ -33,15 +28,6 @@ class Entanglement:
             return True
         about = self._terms.anti_affinity.about(int(columns.label_set_of[pod]))
         return _has_others((*about, *self._terms.own(pod).repelled_by), pod)
-
-    def matters(self, pod: int) -> bool:
-        """Whether this pod decides where others fit."""
-        columns, terms = self._columns, self._terms
-        label_set = int(columns.label_set_of[pod])
-        if self._is_counted[label_set] or self._shares_a_thing(pod):
-            return True
-        about = (*terms.anti_affinity.about(label_set), *terms.affinity.about(label_set))
-        return _has_others((*about, *terms.own(pod).repelled_by), pod)
 
     def _shares_a_thing(self, pod: int) -> bool:
         """Whether ports, attach limits, one-pod claims or disks tie the pod to others."""
@@ -54,19 +40,6 @@ class Entanglement:
             return False
         is_limited = bool(columns.facts(AttachedVolumes).of(pod))
         return is_limited or bool(one_pod_claims(columns, subject)) or has_exclusive_disk(subject.volumes)
-
-
-def _counted_label_sets(columns: Columns) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Label sets that any DoNotSchedule constraint counts, bool[L]."""
-    mask = np.zeros(len(columns.label_sets), dtype=np.bool_)
-    for shape, spec in enumerate(columns.shapes):
-        if any(rule.when_unsatisfiable == "DoNotSchedule" for rule in spec.topology_spread):
-            pods = columns.pods_of_shape.members(shape)
-            _, first = np.unique(columns.label_set_of[pods], return_index=True)
-            for pod in pods[first]:
-                for rule in columns.facts(SpreadRules).own(int(pod), "DoNotSchedule"):
-                    mask[columns.label_set_of[rule.pods]] = True
-    return mask
 
 
 def _has_others(groups: Iterable[Group], pod: int) -> bool:

@@ -19,9 +19,9 @@ from rescheduler.planning.objectives import OBJECTIVES
 from rescheduler.policy.fields.policy import Guidance, Policy
 from tests.builders import cluster, node, pod, selector
 from tests.clocks import FakeClock
+from tests.unit.cycle.test_cycle_properties import ARGUMENTS
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.surge_cases import deployment, taken_out, tight_budget
-from tests.unit.cycle.test_cycle_properties import ARGUMENTS
 
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 

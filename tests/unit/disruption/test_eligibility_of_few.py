@@ -19,9 +19,9 @@ from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, reference_to
 from rescheduler.policy.fields.policy import Permission
 from tests.builders import budget, cluster, node, pod, workload
+from tests.unit.cycle.test_cycle_surges import clusters, policies
 from tests.unit.disruption.cases import policy
 from tests.unit.disruption.ledgers import entry, ledger
-from tests.unit.cycle.test_cycle_surges import clusters, policies
 
 BUDGETS: Any = (
     [],

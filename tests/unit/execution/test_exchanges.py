@@ -15,9 +15,9 @@ from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.plan import OutcomeKind, WaveMark
 from rescheduler.policy.fields.policy import Guidance, Objective, Permission, Policy
 from tests.builders import cluster, node, pod, workload
+from tests.unit.cycle.test_cycle_exchanges import CASES
 from tests.unit.planning.test_exchanges_brute_force import full_clusters
 from tests.unit.planning.tiny import as_cluster
-from tests.unit.cycle.test_cycle_exchanges import CASES
 
 
 def policy_for(objective: str, arguments: dict[str, object]) -> Policy:

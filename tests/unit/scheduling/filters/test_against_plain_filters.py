@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.placement import Placement
 from rescheduler.scheduling.filters import DEFAULT_FILTERS
 from rescheduler.scheduling.scheduler_model import SchedulerModel
@@ -60,22 +59,3 @@ def test_pods_that_are_not_entangled_fit_by_static_rules_and_resources_alone(pla
             request = columns.requests[:, columns.shape_of[number]][:, None]
             has_room = ((columns.allocatable - used >= request) | (request == 0)).all(axis=0)
             assert (model.feasible(number, placement) == (model.static_feasible(number) & has_room)).all()
-
-
-@RANDOM
-@given(placement=placements)
-def test_pods_that_do_not_affect_others_change_only_room(placement: Placement) -> None:
-    """Taking such a pod away changes no verdict of another pod but those about resources."""
-    columns = placement.columns
-    model = SchedulerModel(columns)
-    for number in range(columns.pod_count):
-        if placement.node_of[number] == NOWHERE or model.affects_others(number):
-            continue
-        without = placement.copy()
-        without.forget(number)
-        for other in range(columns.pod_count):
-            if other != number:
-                for plugin in DEFAULT_FILTERS:
-                    if plugin.name != "NodeResourcesFit":
-                        with_it = [r.nodes.tolist() for r in plugin.reject(other, placement)]
-                        assert with_it == [r.nodes.tolist() for r in plugin.reject(other, without)]

@@ -21,30 +21,30 @@ SOFT = (TopologySpreadConstraint(HOST, 1, "ScheduleAnyway", selector(app="x")),)
 
 
 @pytest.mark.parametrize(
-    ("x", "a", "depends", "matters"),
+    ("x", "a", "depends"),
     [
-        ({}, {}, False, False),
-        ({"anti_affinity": TO_A}, {}, True, True),
-        ({"anti_affinity": TO_X}, {}, False, False),
-        ({"affinity": TO_A}, {}, True, False),
-        ({}, {"anti_affinity": TO_X}, True, True),
-        ({}, {"affinity": TO_X}, False, True),
-        ({"topology_spread": HARD}, {}, True, True),
-        ({"topology_spread": SOFT}, {}, False, False),
-        ({}, {"topology_spread": HARD}, False, True),
-        ({"ports": [80]}, {}, False, False),
-        ({"ports": [80]}, {"ports": [80]}, True, True),
-        ({"ports": [80]}, {"ports": [81]}, False, False),
-        ({"volumes": (Volume("RBD", identity="d"),)}, {}, True, True),
-        ({"volumes": (Volume("EmptyDir"),)}, {}, False, False),
+        ({}, {}, False),
+        ({"anti_affinity": TO_A}, {}, True),
+        ({"anti_affinity": TO_X}, {}, False),
+        ({"affinity": TO_A}, {}, True),
+        ({}, {"anti_affinity": TO_X}, True),
+        ({}, {"affinity": TO_X}, False),
+        ({"topology_spread": HARD}, {}, True),
+        ({"topology_spread": SOFT}, {}, False),
+        ({}, {"topology_spread": HARD}, False),
+        ({"ports": [80]}, {}, False),
+        ({"ports": [80]}, {"ports": [80]}, True),
+        ({"ports": [80]}, {"ports": [81]}, False),
+        ({"volumes": (Volume("RBD", identity="d"),)}, {}, True),
+        ({"volumes": (Volume("EmptyDir"),)}, {}, False),
     ],
 )
-def test_ties_are_told_in_both_directions(x: dict[str, Any], a: dict[str, Any], depends: bool, matters: bool) -> None:
-    """Whether others decide about a pod, and whether it decides about others; itself it does not bind."""
+def test_a_pod_is_tied_where_others_decide_about_it(x: dict[str, Any], a: dict[str, Any], depends: bool) -> None:
+    """Beyond resources, by whatever rule; itself it does not bind."""
     columns = columns_of(cluster(node("n1"), pod("x", **x), pod("a", node="n1", **a)))
     model = SchedulerModel(columns)
     number = columns.pod_index["default/x"]
-    assert (model.is_entangled(number), model.affects_others(number)) == (depends, matters)
+    assert model.is_entangled(number) == depends
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_claims_tie_by_limits_and_one_pod_access(fields: dict[str, Any], is_limi
         storage_classes=(LATER,), csi_nodes=limits,
     )  # fmt: skip
     model = SchedulerModel(columns_of(world))
-    assert (model.is_entangled(0), model.affects_others(0)) == (expected, expected)
+    assert model.is_entangled(0) == expected
