@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,20 +17,6 @@ from rescheduler.model.objects.resources import CPU
 from tests.builders import NOW
 from tests.unit.adapters.usage_stores import ALL, Told, opened, times_of
 from tests.unit.usage.sampling import tick
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the store is."""
-    return tmp_path / "usage.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteUsageStore]:
-    """An open store."""
-    found = opened(path)
-    yield found
-    found.close()
 
 
 def make_sqlite(path: Path, *statements: str) -> None:

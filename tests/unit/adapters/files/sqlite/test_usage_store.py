@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf, nan
 from pathlib import Path
 
@@ -29,20 +29,6 @@ from rescheduler.usage.windows import usage_windows
 from tests.builders import NOW
 from tests.unit.adapters.usage_stores import ALL, Told, opened, times_of
 from tests.unit.usage.sampling import old_nodes, tick
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the store is."""
-    return tmp_path / "usage.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteUsageStore]:
-    """An open store."""
-    found = opened(path)
-    yield found
-    found.close()
 
 
 def assert_same(found: Sequence[NodeSamples], wanted: Sequence[NodeSamples]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,20 +13,6 @@ from rescheduler.extension_points import StoreError
 from tests.builders import NOW
 from tests.unit.adapters.usage_stores import ALL, opened, times_of
 from tests.unit.usage.sampling import tick
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the store is."""
-    return tmp_path / "usage.sqlite"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteUsageStore]:
-    """An open store."""
-    found = opened(path)
-    yield found
-    found.close()
 
 
 def test_a_second_writer_is_told_who_is_there(path: Path, store: SqliteUsageStore) -> None:
