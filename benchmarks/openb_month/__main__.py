@@ -17,10 +17,10 @@ from typing import Any, Final
 from benchmarks.openb_month.archiving import Month, write_archive
 from benchmarks.openb_month.objects import instance_type, price_an_hour
 from benchmarks.openb_month.trace import WHOLE_GPU, cut_fleet, last_days, mean_gpu_milli, read_nodes, read_tasks
-from rescheduler.backtest.policy_variants import read_variants
-from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
-from rescheduler.backtest.task import Task
-from rescheduler.engine.local_processes import LocalProcesses
+from rescheduler.batch.backtest.policy_variants import read_variants
+from rescheduler.batch.backtest.running import BacktestRequest, BacktestSpan, run_backtest
+from rescheduler.batch.backtest.task import Task
+from rescheduler.batch.engine.local_processes import LocalProcesses
 from rescheduler.policy.fields.values import parse_positive_duration
 from rescheduler.report.backtest.page import backtest_page
 from rescheduler.report.documents import to_json

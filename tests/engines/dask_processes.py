@@ -44,7 +44,7 @@ class DaskProcesses:
         if version is not None:
             script = self._folder / f"version_{version.replace('.', '_')}.py"
             script.write_text(
-                f"import rescheduler, rescheduler.engine.dask_cluster as ours\nours.__version__ = {version!r}\n"
+                f"import rescheduler, rescheduler.batch.engine.dask_cluster as ours\nours.__version__ = {version!r}\n"
             )
             preload = ["--preload", str(script)]
         worker = self._started(

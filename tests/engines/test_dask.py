@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from rescheduler import __version__
-from rescheduler.backtest.policy_variants import PolicyVariants, parse_set, read_variants
-from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
-from rescheduler.backtest.task import Task
-from rescheduler.engine.dask_cluster import DaskCluster
-from rescheduler.engine.tasks import EngineError
+from rescheduler.batch.backtest.policy_variants import PolicyVariants, parse_set, read_variants
+from rescheduler.batch.backtest.running import BacktestRequest, BacktestSpan, run_backtest
+from rescheduler.batch.backtest.task import Task
+from rescheduler.batch.engine.dask_cluster import DaskCluster
+from rescheduler.batch.engine.tasks import EngineError
 from rescheduler.report.documents import to_json
 from tests.engines.dask_processes import DaskProcesses
-from tests.unit.backtest.archives import archive, sparse
-from tests.unit.engine.working import Here, deadly, doubled, faulty
+from tests.unit.batch.backtest.archives import archive, sparse
+from tests.unit.batch.engine.working import Here, deadly, doubled, faulty
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = [

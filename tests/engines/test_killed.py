@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.backtest.policy_variants import parse_set, read_variants
-from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
-from rescheduler.backtest.task import Task
+from rescheduler.batch.backtest.policy_variants import parse_set, read_variants
+from rescheduler.batch.backtest.running import BacktestRequest, BacktestSpan, run_backtest
+from rescheduler.batch.backtest.task import Task
 from rescheduler.policy.fields.policy import API_VERSION
 from rescheduler.report.documents import to_json
 from tests.engines.dask_processes import DaskProcesses, kill
 from tests.paths import ROOT
 from tests.unit.adapters.api_objects import node_object
-from tests.unit.backtest.archives import archive, owned, replica_set
-from tests.unit.engine.working import Here
+from tests.unit.batch.backtest.archives import archive, owned, replica_set
+from tests.unit.batch.engine.working import Here
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]

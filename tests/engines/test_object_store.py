@@ -17,7 +17,7 @@ import pytest
 
 from tests.engines.dask_processes import DaskProcesses
 from tests.paths import ROOT
-from tests.unit.backtest.archives import START, archive, rfc, sparse
+from tests.unit.batch.backtest.archives import START, archive, rfc, sparse
 
 s3fs = pytest.importorskip("s3fs", reason="the extra s3 is not installed")
 moto = pytest.importorskip("moto.server", reason="moto[server] is not installed")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.unit.adapters.files.archive.snapshots import recording
-from tests.unit.backtest.archives import archive, sparse
+from tests.unit.batch.backtest.archives import archive, sparse
 
 TIMES = ("2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z", "2026-03-01T14:00:00Z")
 RECORD = f"{sys.executable} -m rescheduler record --archive disk/archive"

@@ -93,7 +93,7 @@ def test_tasks_come_stay_and_go_in_the_archive(tmp_path: Path) -> None:
 def test_policies_and_prices_can_be_read(tmp_path: Path) -> None:
     """Before a month is planned for; each node finds its price."""
     from benchmarks.openb_month.__main__ import NAMES, POLICIES
-    from rescheduler.backtest.policy_variants import read_variants
+    from rescheduler.batch.backtest.policy_variants import read_variants
 
     (tmp_path / "prices.json").write_text(
         json.dumps({"prices": [{"instanceType": instance_type(BIG), "price": price_an_hour(BIG)}]})

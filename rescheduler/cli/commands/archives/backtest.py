@@ -16,7 +16,7 @@ from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import is_terminal, say, show, write
 
 if TYPE_CHECKING:
-    from rescheduler.engine.tasks import Engine
+    from rescheduler.batch.engine.tasks import Engine
 
 MOST_PROCESSES = 1024
 
@@ -39,7 +39,7 @@ class BacktestOutput(StrEnum):
 
 def field_to_set(text: str) -> Any:
     """``FIELD=A,B``. Raises ValueError."""
-    from rescheduler.backtest.policy_variants import parse_set
+    from rescheduler.batch.backtest.policy_variants import parse_set
 
     return parse_set(text)
 
@@ -174,9 +174,9 @@ def backtest(options: BacktestFlags) -> int:
     which pods come and from which they go as the archive has it. Nothing is written but the answer. Exit 1: a
     part failed, and the rest is on standard output.
     """
-    from rescheduler.backtest.policy_variants import read_variants
-    from rescheduler.backtest.results_file import OtherQuestionError
-    from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
+    from rescheduler.batch.backtest.policy_variants import read_variants
+    from rescheduler.batch.backtest.results_file import OtherQuestionError
+    from rescheduler.batch.backtest.running import BacktestRequest, BacktestSpan, run_backtest
 
     if not options.archive:
         raise UsageError("--archive: missing; name the archive that record made")
@@ -197,7 +197,7 @@ def backtest(options: BacktestFlags) -> int:
 
 
 def _like(options: BacktestFlags) -> Any:
-    from rescheduler.backtest.task import Task
+    from rescheduler.batch.backtest.task import Task
     from rescheduler.model.label_selector_text import parse_label_selector
 
     if options.selector is not None:
@@ -220,7 +220,7 @@ def _like(options: BacktestFlags) -> Any:
 
 def _check_objectives(options: BacktestFlags, policy: str) -> None:
     """Raise UsageError for an objective that there is not, before anything is planned."""
-    from rescheduler.backtest.task import Task
+    from rescheduler.batch.backtest.task import Task
 
     try:
         Task("", (), policy, objectives=tuple(options.objective or ())).policy_in_force()
@@ -233,12 +233,12 @@ def engine_of(options: EngineFlags) -> Engine:
     if options.engine is EngineName.DASK:
         if options.processes or options.memory:
             raise UsageError("--processes and --memory are of local processes; Dask's workers have their own")
-        from rescheduler.engine.dask_cluster import DaskCluster
+        from rescheduler.batch.engine.dask_cluster import DaskCluster
 
         return DaskCluster(options.scheduler)
     if options.scheduler:
         raise UsageError("--scheduler is for --engine dask")
-    from rescheduler.engine.local_processes import LocalProcesses
+    from rescheduler.batch.engine.local_processes import LocalProcesses
 
     return LocalProcesses(options.processes, options.memory)
 

@@ -18,7 +18,7 @@ from rescheduler.cli.progress import shown_progress
 from rescheduler.cli.streams import say, show
 
 if TYPE_CHECKING:
-    from rescheduler.fleet.fleet_plan import FleetMember
+    from rescheduler.batch.fleet_plan import FleetMember
 
 commands = typer.Typer(
     cls=OrderedGroup, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
@@ -63,7 +63,7 @@ def plan(options: FleetFlags) -> int:
     A cluster that does not answer, or whose newest snapshot cannot be read, is told as failed (exit 1); the others are
     on standard output all the same.
     """
-    from rescheduler.fleet.fleet_plan import plan_fleet
+    from rescheduler.batch.fleet_plan import plan_fleet
 
     refuse_formats(options.output, "fleet plan", OutputFormat.HTML, OutputFormat.WIDE)
     members, is_live = _members(options)
@@ -82,8 +82,8 @@ def plan(options: FleetFlags) -> int:
 
 
 def _members(options: FleetFlags) -> tuple[list[FleetMember], bool]:
-    from rescheduler.backtest.policy_variants import read_variants
-    from rescheduler.fleet.fleet_plan import members_of_archives, members_of_contexts
+    from rescheduler.batch.backtest.policy_variants import read_variants
+    from rescheduler.batch.fleet_plan import members_of_archives, members_of_contexts
 
     if (options.contexts is None) == (options.archives is None):
         raise UsageError("give --contexts GLOB for live clusters, or --archives GLOB for recorded ones")

@@ -15,9 +15,9 @@ from rescheduler.adapters.files.archive.recorded_content import read_content
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.adapters.files.archive.snapshots import recording
-from tests.unit.backtest.archives import START, archive, owned, rfc, sparse
+from tests.unit.batch.backtest.archives import START, archive, owned, rfc, sparse
+from tests.unit.batch.engine.working import Here
 from tests.unit.docs.pages import DOCS
-from tests.unit.engine.working import Here
 
 Shell = Callable[..., Any]
 FUTURE, NEVER = "2999-01-01T00:00:00Z", 32_472_144_000
@@ -292,9 +292,9 @@ def test_the_query_of_the_page_reads_them(kept: str, tmp_path: Path, engine: Her
 
 def asked_document(kept: str, tmp_path: Path, engine: Here) -> Any:
     """A document with two settings, without a command line."""
-    from rescheduler.backtest.policy_variants import parse_set, read_variants
-    from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
-    from rescheduler.backtest.task import Task
+    from rescheduler.batch.backtest.policy_variants import parse_set, read_variants
+    from rescheduler.batch.backtest.running import BacktestRequest, BacktestSpan, run_backtest
+    from rescheduler.batch.backtest.task import Task
 
     cases = read_variants([str(tmp_path / "empty.yaml")], [parse_set("limits.maxEvictions=0,9")])
     return run_backtest(BacktestRequest(Task(kept, (), ""), BacktestSpan()), cases, engine).document

@@ -13,8 +13,8 @@ from rescheduler.adapters.files.archive.archive_writing import ArchiveWriter
 from rescheduler.adapters.files.archive.recorded_content import read_content
 from rescheduler.cli.commands.archives import fleet as command
 from tests.unit.adapters.files.archive.snapshots import recording
-from tests.unit.backtest.archives import START, archive, rfc, sparse
-from tests.unit.engine.working import Here
+from tests.unit.batch.backtest.archives import START, archive, rfc, sparse
+from tests.unit.batch.engine.working import Here
 
 Shell = Callable[..., Any]
 

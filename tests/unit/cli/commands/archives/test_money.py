@@ -12,8 +12,8 @@ import pytest
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.cli.commands.archives import fleet as fleet_command
 from rescheduler.policy.fields.policy import API_VERSION
-from tests.unit.backtest.archives import FREE, archive, sparse
-from tests.unit.engine.working import Here
+from tests.unit.batch.backtest.archives import FREE, archive, sparse
+from tests.unit.batch.engine.working import Here
 
 Shell = Callable[..., Any]
 TYPE = "node.kubernetes.io/instance-type"

@@ -12,8 +12,8 @@ import pytest
 
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.cli.commands.archives import fleet as fleet_command
-from tests.unit.backtest.archives import START, archive, rfc, sparse
-from tests.unit.engine.working import Here
+from tests.unit.batch.backtest.archives import START, archive, rfc, sparse
+from tests.unit.batch.engine.working import Here
 
 Shell = Callable[..., Any]
 fsspec = pytest.importorskip("fsspec")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from rescheduler.engine.local_processes import LocalProcesses
-from tests.unit.engine.working import deadly, doubled, faulty, hungry
+from rescheduler.batch.engine.local_processes import LocalProcesses
+from tests.unit.batch.engine.working import deadly, doubled, faulty, hungry
 
 
 def test_every_task_is_handed_on_once() -> None:

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from rescheduler.backtest.replay.round import Rounds
+from rescheduler.batch.backtest.replay.round import Rounds
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.policy.fields.policy import API_VERSION

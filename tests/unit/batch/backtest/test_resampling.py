@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.backtest.resampling import interval
+from rescheduler.batch.backtest.resampling import interval
 from rescheduler.report.backtest.page import pareto
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rescheduler.engine.tasks import Done, Engine, Work, attempt
+from rescheduler.batch.engine.tasks import Done, Engine, Work, attempt
 from rescheduler.extension_points import ReschedulerError
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
-from rescheduler.engine.tasks import MOST_RETRIES, Done, Engine, Work, attempt
+from rescheduler.batch.engine.tasks import MOST_RETRIES, Done, Engine, Work, attempt
 
 
 class LocalProcesses(Engine):

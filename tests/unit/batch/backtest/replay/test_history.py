@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rescheduler.backtest.replay.carried_load import carried
-from rescheduler.backtest.replay.history import History, Stay
+from rescheduler.batch.backtest.replay.carried_load import carried
+from rescheduler.batch.backtest.replay.history import History, Stay
 from rescheduler.model.objects.pod import OwnerReference
 from rescheduler.model.usage.load_report import LoadReport
 from rescheduler.model.usage.usage_readings import Reading

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rescheduler import __version__
-from rescheduler.engine.tasks import MOST_RETRIES, Done, Engine, EngineError, Work, attempt
+from rescheduler.batch.engine.tasks import MOST_RETRIES, Done, Engine, EngineError, Work, attempt
 from rescheduler.model.printable import in_one_line
 
 CONNECT_SECONDS: Final = 20.0

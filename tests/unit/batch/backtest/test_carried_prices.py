@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.backtest.carried_prices import packed_prices, unpacked_prices
+from rescheduler.batch.backtest.carried_prices import packed_prices, unpacked_prices
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.policy.fields.policy import API_VERSION, Policy
 from rescheduler.policy.reading.price_file import with_price_file

@@ -16,14 +16,14 @@ from rescheduler.adapters.files.archive.archive_reading import FUTURE_SECONDS
 from rescheduler.adapters.files.archive.archive_source import archive_source
 from rescheduler.adapters.files.archive.snapshot_names import snapshot_file, written_time
 from rescheduler.adapters.kubernetes.cluster_identity import context_names
-from rescheduler.backtest.counted_clock import CountedClock
-from rescheduler.backtest.planned_row import plan_task, planned_of
-from rescheduler.backtest.policy_variants import PolicyVariant
-from rescheduler.backtest.task import Planned, Task
+from rescheduler.batch.backtest.counted_clock import CountedClock
+from rescheduler.batch.backtest.planned_row import plan_task, planned_of
+from rescheduler.batch.backtest.policy_variants import PolicyVariant
+from rescheduler.batch.backtest.task import Planned, Task
+from rescheduler.batch.engine.tasks import Done, Engine
 from rescheduler.composition.live.cluster_source import ClusterOptions, read_cluster
 from rescheduler.composition.scheduler_sources import predictions
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.engine.tasks import Done, Engine
 from rescheduler.extension_points import Clock, ClusterError, Progress, ReschedulerError, SnapshotError, no_progress
 from rescheduler.model.plan.plan import API_VERSION
 from rescheduler.model.printable import in_one_line

@@ -11,7 +11,7 @@ from math import inf
 import msgspec
 
 from rescheduler.adapters.files.archive.snapshot_names import written_time
-from rescheduler.backtest.planned_row import (
+from rescheduler.batch.backtest.planned_row import (
     in_use,
     load_of,
     move_row,
@@ -22,11 +22,11 @@ from rescheduler.backtest.planned_row import (
     standing_nodes,
     workload_key,
 )
-from rescheduler.backtest.replay.carried_load import carried
-from rescheduler.backtest.replay.history import History, Stay, owners_recounted, placed, standing, waiting
-from rescheduler.backtest.replay.round import Outcome, Rounds
-from rescheduler.backtest.row_cost import NO_PLAN, cost_row, standing_cost
-from rescheduler.backtest.task import BacktestRow, Planned, Task
+from rescheduler.batch.backtest.replay.carried_load import carried
+from rescheduler.batch.backtest.replay.history import History, Stay, owners_recounted, placed, standing, waiting
+from rescheduler.batch.backtest.replay.round import Outcome, Rounds
+from rescheduler.batch.backtest.row_cost import NO_PLAN, cost_row, standing_cost
+from rescheduler.batch.backtest.task import BacktestRow, Planned, Task
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.placement import Placement

@@ -13,9 +13,9 @@ from rescheduler.adapters.files.archive.snapshot_names import ArchivedName, writ
 from rescheduler.adapters.files.load_recording import load_report
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.files.recording.sources import name_of
-from rescheduler.backtest.counted_clock import CountedClock
-from rescheduler.backtest.row_cost import cost_row, standing_cost
-from rescheduler.backtest.task import BacktestRow, Planned, Task
+from rescheduler.batch.backtest.counted_clock import CountedClock
+from rescheduler.batch.backtest.row_cost import cost_row, standing_cost
+from rescheduler.batch.backtest.task import BacktestRow, Planned, Task
 from rescheduler.checker.recounts.overload import overload_left
 from rescheduler.composition.load.recorded_load import PolicyLoad, RecordedLoad
 from rescheduler.composition.scheduler_sources import predictions_by

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import msgspec
 
-from rescheduler.engine.tasks import Done
+from rescheduler.batch.engine.tasks import Done
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.printable import shortened
 

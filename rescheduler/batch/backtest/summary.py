@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from rescheduler.backtest.resampling import DIGITS, interval
-from rescheduler.backtest.task import BacktestRow, Planned
+from rescheduler.batch.backtest.resampling import DIGITS, interval
+from rescheduler.batch.backtest.task import BacktestRow, Planned
 
 MOST_WORKLOADS: Final = 10
 

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
-from rescheduler.backtest.carried_prices import packed_prices
-from rescheduler.backtest.task import Task
+from rescheduler.batch.backtest.carried_prices import packed_prices
+from rescheduler.batch.backtest.task import Task
 from rescheduler.daemon.plugins import PLUGINS, parse_policy
 from rescheduler.model.printable import in_one_line, printable
 from rescheduler.policy.fields.policy import API_VERSION, KIND

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from rescheduler.backtest.policy_variants import read_variants
-from rescheduler.backtest.running import BacktestRequest, BacktestSpan, run_backtest
-from rescheduler.backtest.task import Task
+from rescheduler.batch.backtest.policy_variants import read_variants
+from rescheduler.batch.backtest.running import BacktestRequest, BacktestSpan, run_backtest
+from rescheduler.batch.backtest.task import Task
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.adapters.api_objects import api_object, node_object
-from tests.unit.backtest.archives import FREE, START, archive, owned, replica_set, rfc, sparse
-from tests.unit.engine.working import Here
+from tests.unit.batch.backtest.archives import FREE, START, archive, owned, replica_set, rfc, sparse
+from tests.unit.batch.engine.working import Here
 
 HEAD = f"apiVersion: {API_VERSION}\nkind: ReschedulerPolicy\n"
 EMPTY = HEAD + "objectives: [{name: EmptyNodes}]\n"

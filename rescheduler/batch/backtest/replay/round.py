@@ -12,8 +12,8 @@ from msgspec import structs
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
-from rescheduler.backtest.counted_clock import CountedClock
-from rescheduler.backtest.replay.history import Stay
+from rescheduler.batch.backtest.counted_clock import CountedClock
+from rescheduler.batch.backtest.replay.history import Stay
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds.past_states import PastStates
 from rescheduler.daemon.rounds.rounds import RoundRunner

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.backtest.results_file import OtherQuestionError, ResultsFile
-from rescheduler.engine.tasks import Done
+from rescheduler.batch.backtest.results_file import OtherQuestionError, ResultsFile
+from rescheduler.batch.engine.tasks import Done
 from rescheduler.extension_points import ReschedulerError
 
 QUESTION = {"version": "1", "cases": ["a", "b"]}

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from rescheduler.backtest.carried_prices import unpacked_prices
+from rescheduler.batch.backtest.carried_prices import unpacked_prices
 from rescheduler.daemon.plugins import PLUGINS, parse_policy
 from rescheduler.model.label_selector_text import parse_label_selector
 from rescheduler.model.plan.disruption import Selection

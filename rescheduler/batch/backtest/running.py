@@ -13,12 +13,12 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.archive.archive_reading import ArchiveListing, list_archive
 from rescheduler.adapters.files.archive.archive_source import archive_source
 from rescheduler.adapters.files.archive.snapshot_names import written_time
-from rescheduler.backtest.carried_prices import unpacked_prices
-from rescheduler.backtest.policy_variants import NONE, PolicyVariant, PolicyVariants, tasks_of
-from rescheduler.backtest.results_file import results_file, task_key
-from rescheduler.backtest.summary import summary_of
-from rescheduler.backtest.task import Planned, Task
-from rescheduler.engine.tasks import Done, Engine, Work
+from rescheduler.batch.backtest.carried_prices import unpacked_prices
+from rescheduler.batch.backtest.policy_variants import NONE, PolicyVariant, PolicyVariants, tasks_of
+from rescheduler.batch.backtest.results_file import results_file, task_key
+from rescheduler.batch.backtest.summary import summary_of
+from rescheduler.batch.backtest.task import Planned, Task
+from rescheduler.batch.engine.tasks import Done, Engine, Work
 from rescheduler.extension_points import Clock, Progress, SnapshotError, no_progress
 from rescheduler.model.plan.plan import API_VERSION
 
@@ -133,10 +133,10 @@ def _all_done(
 def _work(like: Task) -> Work:
     """What is done with each task."""
     if like.replay:
-        from rescheduler.backtest.replay.replaying import replay_task
+        from rescheduler.batch.backtest.replay.replaying import replay_task
 
         return replay_task
-    from rescheduler.backtest.planned_row import plan_task
+    from rescheduler.batch.backtest.planned_row import plan_task
 
     return plan_task
 
