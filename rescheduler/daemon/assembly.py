@@ -16,13 +16,13 @@ from rescheduler.composition.load.daemon_load import DaemonLoad
 from rescheduler.daemon.cluster_access import ClusterAccess
 from rescheduler.daemon.leadership.leading import Leading
 from rescheduler.daemon.loop import Loop, Parts
-from rescheduler.daemon.once import Once
 from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
 from rescheduler.daemon.policies.with_descheduler import load_run_policy
 from rescheduler.daemon.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
 from rescheduler.daemon.recording.archive_keeper import ArchiveKeeper
 from rescheduler.daemon.rounds.live_world import Ground
+from rescheduler.daemon.rounds.once import Once
 from rescheduler.daemon.steering.controls import Controls
 from rescheduler.daemon.steering.inbox import Inbox
 from rescheduler.daemon.steering.objections import timed_objection

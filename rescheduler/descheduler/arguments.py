@@ -85,7 +85,7 @@ class Selector(PolicyModel):
         return read_selector(self)
 
 
-class Choice(PolicyModel):
+class IncludeOrExclude(PolicyModel):
     """What to keep to, or what to leave out."""
 
     include: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Choice(PolicyModel):
         return self
 
 
-class NamespaceChoice(Choice):
+class NamespaceChoice(IncludeOrExclude):
     """Namespaces to keep to, or to keep out of."""
 
     def let_in(self, namespace: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rescheduler.descheduler.arguments import (
-    Choice,
+    IncludeOrExclude,
     PodArguments,
     Unsigned,
     refused,
@@ -40,7 +40,7 @@ class FailedPodsArguments(PodArguments):
     including_init_containers: bool = False
 
 
-class OwnerKinds(Choice):
+class OwnerKinds(IncludeOrExclude):
     """Kinds of owners to keep to, or to leave out."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rescheduler.daemon.once import ONCE_SECONDS, Once, RoundFailedError
+from rescheduler.daemon.rounds.once import ONCE_SECONDS, Once, RoundFailedError
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.rounds import RoundReport
 from rescheduler.model.plan.plan import Plan, PlanResult, SnapshotSummary
