@@ -110,5 +110,13 @@ class MetricsProvider(Protocol):
         What the source does not know is NaN, never 0.
         """
 
-    def history(self, nodes: Sequence[Node], *, start: float, end: float, step_seconds: float) -> NodeSamples | None:
+    def history(
+        self,
+        nodes: Sequence[Node],  # noqa: ARG002
+        *,
+        start: float,  # noqa: ARG002
+        end: float,  # noqa: ARG002
+        step_seconds: float,  # noqa: ARG002
+    ) -> NodeSamples | None:
         """Earlier samples at regular times, oldest first; None where the source keeps none. Raises MetricsError."""
+        return None

@@ -21,7 +21,7 @@ from rescheduler.adapters.metrics.samples.node_columns import NodePoint, sample_
 from rescheduler.extension_points import MetricsProvider
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
-from rescheduler.model.usage.samples import MetricsSample, NodeSamples
+from rescheduler.model.usage.samples import MetricsSample
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import PositiveDurationSeconds
 
@@ -87,17 +87,6 @@ class CustomMetricsProvider(MetricsProvider):
             raise missing[0]
         sample = sample_of_points(nodes, points, now)
         return replace(sample, warnings=(*sample.warnings, *map(str, missing)))
-
-    def history(
-        self,
-        nodes: Sequence[Node],  # noqa: ARG002
-        *,
-        start: float,  # noqa: ARG002
-        end: float,  # noqa: ARG002
-        step_seconds: float,  # noqa: ARG002
-    ) -> NodeSamples | None:
-        """None: the API keeps none."""
-        return None
 
     def _values(self, metric: str) -> Sequence[_Value]:
         """The metric of all nodes, in the version of the API that answers; the last one that did is tried first."""

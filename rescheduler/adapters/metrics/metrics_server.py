@@ -20,7 +20,7 @@ from rescheduler.extension_points import MetricsError, MetricsProvider
 from rescheduler.model.objects.measured_use import MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
-from rescheduler.model.usage.samples import MetricsSample, NodeSamples, PodKey, PodSamples
+from rescheduler.model.usage.samples import MetricsSample, PodKey, PodSamples
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import PositiveDurationSeconds
 
@@ -92,17 +92,6 @@ class MetricsServerProvider(MetricsProvider):
         except MetricsError as error:
             return replace(sample, warnings=(*sample.warnings, f"pods: {error}"))
         return replace(sample, pods=pods)
-
-    def history(
-        self,
-        nodes: Sequence[Node],  # noqa: ARG002
-        *,
-        start: float,  # noqa: ARG002
-        end: float,  # noqa: ARG002
-        step_seconds: float,  # noqa: ARG002
-    ) -> NodeSamples | None:
-        """None: the API keeps none."""
-        return None
 
 
 def _points(found: Sequence[_NodeMetrics], nodes: Sequence[Node]) -> list[NodePoint]:

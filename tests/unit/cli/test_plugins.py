@@ -14,7 +14,7 @@ from rescheduler.extension_points import MetricsProvider, Trigger
 from rescheduler.extension_points.plugin_list import PluginError
 from rescheduler.model.daemon.rounds import Occasion, RoundReport, Sight
 from rescheduler.model.objects.node import Node
-from rescheduler.model.usage.samples import MetricsSample, NodeSamples, no_samples
+from rescheduler.model.usage.samples import MetricsSample, no_samples
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.policy.fields.policy_model import PolicyModel
 from tests.builders import NOW, cluster
@@ -90,10 +90,6 @@ class Stars(MetricsProvider):
     def sample(self, nodes: Sequence[Node], *, now: float, with_pods: bool) -> MetricsSample:
         """Nothing."""
         return MetricsSample(no_samples(tuple(node.name for node in nodes), now))
-
-    def history(self, nodes: Sequence[Node], *, start: float, end: float, step_seconds: float) -> NodeSamples | None:
-        """None."""
-        return None
 
 
 @pytest.fixture
