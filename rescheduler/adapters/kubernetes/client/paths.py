@@ -8,6 +8,9 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
 from rescheduler.model.objects.annotations import MANAGED_BY, OURS, POD_SECURITY, RESTRICTED
 
+ALL_PODS = "/api/v1/pods"
+ALL_JOBS = "/apis/batch/v1/jobs"
+
 
 def pod_path(namespace: str, name: str = "", subresource: str = "") -> str:
     """Path of a namespace's pods, of one pod, or of one part of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import compress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -13,28 +13,18 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.decoded_answers import decoded, require_done
 from rescheduler.adapters.kubernetes.client.failures import NotServedError, all_tried
 from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH, STRATEGIC_PATCH, patch_unless_late
-from rescheduler.adapters.kubernetes.client.paths import pod_path
+from rescheduler.adapters.kubernetes.client.paths import ALL_PODS, pod_path
+from rescheduler.adapters.kubernetes.guidance.gates import MarkedPod
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.surge_mark import TEMPLATE_HASH
 from rescheduler.model.plan.detachment import Detachment, read_detachment
 from rescheduler.model.plan.plan import PodReference
 
-ALL_PODS: Final = "/api/v1/pods"
 ATTEMPTS: Final = 20
 """A pod's kubelet writes to it too; each of its writes in between costs one more attempt to give it back."""
 _TOO_LATE: Final = (404, 409)
 """Gone, another pod by now (the uid differs), or changed since it was read."""
-
-
-class DetachedPod(NamedTuple):
-    """A pod that is out of its ReplicaSet. ``plan_id``, ``expires``: as its annotation says, both may be empty."""
-
-    namespace: str
-    name: str
-    uid: str
-    plan_id: str = ""
-    expires: str = ""
 
 
 class _Metadata(msgspec.Struct, gc=False):
@@ -101,7 +91,7 @@ def give_back(connection: Connection, namespace: str, name: str, uid: str) -> bo
     raise ClusterError(f"pod {namespace}/{name} is changed by others all the time: it was not given back")
 
 
-def find_detached(connection: Connection) -> list[DetachedPod]:
+def find_detached(connection: Connection) -> list[MarkedPod]:
     """All pods that are out of their ReplicaSets, of any plan. Raises ClusterError."""
     found = []
     for page in connection.pages(ALL_PODS):
@@ -110,17 +100,17 @@ def find_detached(connection: Connection) -> list[DetachedPod]:
             detachment = metadata.detachment()
             if detachment is not None and not metadata.deletion:
                 reference = metadata.namespace, metadata.name, metadata.uid
-                found.append(DetachedPod(*reference, detachment.plan, detachment.expires))
+                found.append(MarkedPod(*reference, detachment.plan, detachment.expires))
     return found
 
 
-def give_all_back(connection: Connection, pods: Sequence[DetachedPod]) -> list[DetachedPod]:
+def give_all_back(connection: Connection, pods: Sequence[MarkedPod]) -> list[MarkedPod]:
     """Give these pods back; those that were out. Raises ClusterError, after all of them were tried."""
     back = all_tried(partial(give_back, connection, pod.namespace, pod.name, pod.uid) for pod in pods)
     return list(compress(pods, back))
 
 
-def give_plan_back(connection: Connection, is_meant: Callable[[str], bool]) -> list[DetachedPod]:
+def give_plan_back(connection: Connection, is_meant: Callable[[str], bool]) -> list[MarkedPod]:
     """Give back whatever plans took out that are meant; a pod that does not say whose it is is nobody's.
 
     Raises ClusterError, after all of them were tried.

@@ -13,17 +13,19 @@ from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.decoded_answers import decoded
 from rescheduler.adapters.kubernetes.client.failures import all_tried
 from rescheduler.adapters.kubernetes.client.patching import STRATEGIC_PATCH, patch_unless_late
-from rescheduler.adapters.kubernetes.client.paths import pod_path
+from rescheduler.adapters.kubernetes.client.paths import ALL_PODS, pod_path
 from rescheduler.adapters.kubernetes.guidance.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL
 from rescheduler.model.objects.annotations import GUIDE_GATE
 
-ALL_PODS: Final = "/api/v1/pods"
 _TOO_LATE: Final = (404, 409)
 """Gone, or another pod by now (the uid differs)."""
 
 
-class GatedPod(NamedTuple):
-    """A pod at our gate. ``expires``: as RFC 3339, when its plan is over unless it is renewed; both may be empty."""
+class MarkedPod(NamedTuple):
+    """A pod at our gate, or out of its ReplicaSet, and of which plan.
+
+    ``expires``: as RFC 3339, when that is over unless it is renewed; both may be empty.
+    """
 
     namespace: str
     name: str
@@ -69,7 +71,7 @@ def ungate(connection: Connection, namespace: str, name: str, uid: str) -> bool:
     return patch_unless_late(connection, pod_path(namespace, name), body, STRATEGIC_PATCH, _TOO_LATE)
 
 
-def find_gated(connection: Connection) -> list[GatedPod]:
+def find_gated(connection: Connection) -> list[MarkedPod]:
     """All pods at our gate, of any plan. Raises ClusterError."""
     found = []
     for page in connection.pages(ALL_PODS, params={"fieldSelector": "spec.nodeName="}):
@@ -78,14 +80,14 @@ def find_gated(connection: Connection) -> list[GatedPod]:
     return found
 
 
-def ungate_all(connection: Connection, pods: Sequence[GatedPod]) -> list[GatedPod]:
+def ungate_all(connection: Connection, pods: Sequence[MarkedPod]) -> list[MarkedPod]:
     """Let these pods go; those that were there. Raises ClusterError, after all of them were tried."""
     freed = all_tried(partial(ungate, connection, pod.namespace, pod.name, pod.uid) for pod in pods)
     return list(compress(pods, freed))
 
 
-def _gated(pod: _Pod) -> GatedPod:
+def _gated(pod: _Pod) -> MarkedPod:
     metadata = pod.metadata
     notes = metadata.annotations or {}
     plan_id, expires = notes.get(PLAN_LABEL, ""), notes.get(EXPIRES_ANNOTATION, "")
-    return GatedPod(metadata.namespace, metadata.name, metadata.uid, plan_id, expires)
+    return MarkedPod(metadata.namespace, metadata.name, metadata.uid, plan_id, expires)

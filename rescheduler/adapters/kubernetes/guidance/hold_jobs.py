@@ -10,9 +10,9 @@ import msgspec
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.decoded_answers import NamedObjects, decoded, decoded_whole, require_done
-from rescheduler.adapters.kubernetes.client.failures import refusal
+from rescheduler.adapters.kubernetes.client.failures import NotServedError, refusal
 from rescheduler.adapters.kubernetes.client.patching import MERGE_PATCH
-from rescheduler.adapters.kubernetes.client.paths import ensure_namespace, job_path, pod_path
+from rescheduler.adapters.kubernetes.client.paths import ALL_JOBS, ensure_namespace, job_path, pod_path
 from rescheduler.adapters.kubernetes.guidance.placeholders import (
     EXPIRES_ANNOTATION,
     HOLD_LABEL,
@@ -182,6 +182,21 @@ class HoldJobs:
                 raise ClusterError(f"{otherwise} within {patience:.0f} s")
             self._clock.sleep(pause)
             pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
+
+
+def our_jobs(connection: Connection, namespace: str) -> list[dict[str, Any]]:
+    """Jobs of any plan, in all namespaces or in this one where we may not list all. Raises ClusterError."""
+    return list_ours(connection, ALL_JOBS, job_path(namespace))
+
+
+def list_ours(connection: Connection, everywhere: str, here: str) -> list[dict[str, Any]]:
+    """What carries our label, by the second path where the first may not be listed. Raises ClusterError."""
+    try:
+        return list_all(connection, everywhere, OUR_PLACEHOLDERS)
+    except NotServedError:
+        raise
+    except ClusterError:
+        return list_all(connection, here, OUR_PLACEHOLDERS)
 
 
 def list_all(connection: Connection, path: str, selector: str) -> list[dict[str, Any]]:

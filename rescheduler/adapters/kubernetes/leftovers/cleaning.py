@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import COLLECTIONS, PLACEHOLDERS, TEMPLATES
 from rescheduler.adapters.kubernetes.autoscalers.capacity_target import find_requests
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.client.failures import NotServedError
-from rescheduler.adapters.kubernetes.client.paths import job_path, pod_path
+from rescheduler.adapters.kubernetes.client.paths import ALL_PODS, job_path, pod_path
 from rescheduler.adapters.kubernetes.eviction.detaching import find_detached, give_back
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import find_marks, unmark
-from rescheduler.adapters.kubernetes.guidance.gates import find_gated, ungate
-from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
+from rescheduler.adapters.kubernetes.guidance.gates import MarkedPod, find_gated, ungate
+from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_ours, our_jobs
 from rescheduler.adapters.kubernetes.guidance.nominations import withdraw
-from rescheduler.adapters.kubernetes.guidance.placeholders import NODE_ANNOTATION, OUR_PLACEHOLDERS
+from rescheduler.adapters.kubernetes.guidance.placeholders import NODE_ANNOTATION
 from rescheduler.adapters.kubernetes.guidance.rule_object import RULE, read_rule, remove_rule
 from rescheduler.adapters.kubernetes.guidance.taints import TaintedNode, find_taints, remove_taint
 from rescheduler.adapters.kubernetes.leftovers.lost_nominations import find_nominations
@@ -26,8 +25,6 @@ from rescheduler.model.objects.annotations import GUIDE_GATE, HOLD_GATE, SURGE
 from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.plan.leaving_taint import LEAVING, ends_at, plan_of
 
-ALL_JOBS: Final = "/apis/batch/v1/jobs"
-ALL_PODS: Final = "/api/v1/pods"
 TAINT: Final = "Taint"
 GATE: Final = "Gate"
 OUT: Final = "Surge"
@@ -89,15 +86,25 @@ def find_leftovers(connection: Connection, hold_namespace: str, ledger: str = "r
     found = [leftover_of("Job", item) for item in jobs] + [leftover_of("Pod", item) for item in pods]
     # Pods are given back first: then their ReplicaSets delete those that wait at the gate. Then the rule, so that
     # nobody is gated any more; then the room, so that those which are let go find it.
-    others = _requests(connection, hold_namespace) + _marks(connection)
-    rule = _rule(connection, hold_namespace)
-    others += _nominations(connection, hold_namespace, ledger)
-    return _taken_out(connection) + rule + found + _gates(connection) + _taints(connection) + others
-
-
-def our_jobs(connection: Connection, hold_namespace: str) -> list[dict[str, Any]]:
-    """Jobs of any plan, in all namespaces or where we may list them. Raises ClusterError."""
-    return _list(connection, ALL_JOBS, job_path(hold_namespace))
+    return [
+        *_if_permitted(lambda: _marked(OUT, find_detached(connection))),
+        *_if_permitted(lambda: _rule(connection, hold_namespace)),
+        *found,
+        *_if_permitted(lambda: _marked(GATE, find_gated(connection))),
+        *_if_permitted(lambda: [Leftover(TAINT, "", one.taint.value, one.node) for one in find_taints(connection)]),
+        *_if_permitted(
+            lambda: [
+                Leftover(one.kind, hold_namespace, name, "") for one, name in find_requests(connection, hold_namespace)
+            ]
+        ),
+        *_if_permitted(lambda: [Leftover(MARK, "", EMPTIED, node) for node in find_marks(connection)]),
+        *_if_permitted(
+            lambda: [
+                Leftover(NOMINATION, one.pod.namespace, one.pod.name, one.node)
+                for one in find_nominations(connection, hold_namespace, ledger)
+            ]
+        ),
+    ]
 
 
 def our_pods(connection: Connection, hold_namespace: str, jobs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -105,7 +112,7 @@ def our_pods(connection: Connection, hold_namespace: str, jobs: Iterable[dict[st
     known = {item["metadata"].get("uid") for item in jobs}
     return [
         item
-        for item in _list(connection, ALL_PODS, pod_path(hold_namespace))
+        for item in list_ours(connection, ALL_PODS, pod_path(hold_namespace))
         if _is_gated(item) and not any(owner.get("uid") in known for owner in _owners(item))
     ]
 
@@ -136,70 +143,20 @@ def _remove(connection: Connection, item: Leftover) -> bool:
 
 
 def _rule(connection: Connection, namespace: str) -> list[Leftover]:
-    """The rule, if it is there; none where we may not look, since then we have not made one."""
-    try:
-        rule = read_rule(connection, namespace)
-    except ClusterError:
-        return []
+    rule = read_rule(connection, namespace)
     return [] if rule is None else [Leftover(RULE_KIND, namespace, RULE, "")]
 
 
-def _taken_out(connection: Connection) -> list[Leftover]:
-    """Pods that are out of their ReplicaSets; none where we may not look at all pods: then we took none out."""
+def _marked(kind: str, pods: Iterable[MarkedPod]) -> list[Leftover]:
+    return [Leftover(kind, pod.namespace, pod.name, "") for pod in pods]
+
+
+def _if_permitted(look: Callable[[], list[Leftover]]) -> list[Leftover]:
+    """What is found; nothing where we may not look, since then we have not written anything there."""
     try:
-        return [Leftover(OUT, item.namespace, item.name, "") for item in find_detached(connection)]
+        return look()
     except ClusterError:
         return []
-
-
-def _gates(connection: Connection) -> list[Leftover]:
-    """Pods at our gate; none where we may not look at all pods, since then we have not gated any."""
-    try:
-        return [Leftover(GATE, item.namespace, item.name, "") for item in find_gated(connection)]
-    except ClusterError:
-        return []
-
-
-def _nominations(connection: Connection, namespace: str, ledger: str) -> list[Leftover]:
-    """Nominated pods; none where the ledger may not be read, since then nothing was written there."""
-    try:
-        found = find_nominations(connection, namespace, ledger)
-        return [Leftover(NOMINATION, item.pod.namespace, item.pod.name, item.node) for item in found]
-    except ClusterError:
-        return []
-
-
-def _taints(connection: Connection) -> list[Leftover]:
-    """Our taints; none where we may not look at nodes, since then we have not put any there."""
-    try:
-        return [Leftover(TAINT, "", item.taint.value, item.node) for item in find_taints(connection)]
-    except ClusterError:
-        return []
-
-
-def _requests(connection: Connection, namespace: str) -> list[Leftover]:
-    """What an autoscaler was asked for; none where that cannot be looked at, since then we have not asked."""
-    try:
-        return [Leftover(found.kind, namespace, name, "") for found, name in find_requests(connection, namespace)]
-    except ClusterError:
-        return []
-
-
-def _marks(connection: Connection) -> list[Leftover]:
-    """Nodes marked as emptied; none where we may not look at nodes, since then we have not marked any."""
-    try:
-        return [Leftover(MARK, "", EMPTIED, node) for node in find_marks(connection)]
-    except ClusterError:
-        return []
-
-
-def _list(connection: Connection, everywhere: str, local: str) -> list[dict[str, Any]]:
-    try:
-        return list_all(connection, everywhere, OUR_PLACEHOLDERS)
-    except NotServedError:
-        raise
-    except ClusterError:
-        return list_all(connection, local, OUR_PLACEHOLDERS)
 
 
 def leftover_of(kind: str, item: dict[str, Any]) -> Leftover:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable
 
 from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import OUR_REQUESTS
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.client.failures import NotServedError, all_tried
+from rescheduler.adapters.kubernetes.client.failures import all_tried
 from rescheduler.adapters.kubernetes.client.paths import job_path
-from rescheduler.adapters.kubernetes.eviction.detaching import DetachedPod, give_plan_back
-from rescheduler.adapters.kubernetes.guidance.gates import GatedPod, find_gated, ungate_all
-from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all
+from rescheduler.adapters.kubernetes.eviction.detaching import give_plan_back
+from rescheduler.adapters.kubernetes.guidance.gates import MarkedPod, find_gated, ungate_all
+from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete, list_all, our_jobs
 from rescheduler.adapters.kubernetes.guidance.placeholders import OUR_PLACEHOLDERS, PLAN_LABEL
 from rescheduler.adapters.kubernetes.guidance.rule_object import plan_of, read_rule, remove_rule
 from rescheduler.adapters.kubernetes.guidance.taints import sweep_taints
 from rescheduler.adapters.kubernetes.leftovers.lost_nominations import withdraw_nominations
-from rescheduler.extension_points import ClusterError
 from rescheduler.model.daemon.capacity import CAPACITY
-
-ALL_JOBS: Final = "/apis/batch/v1/jobs"
 
 
 def tidy_up(
@@ -57,29 +53,23 @@ def tidy_up(
     return sum(all_tried(parts))
 
 
-def free_stale(connection: Connection, namespace: str) -> list[GatedPod]:
+def free_stale(connection: Connection, namespace: str) -> list[MarkedPod]:
     """Let pods go that wait at the gate of a plan which does not run any more. Raises ClusterError.
 
     A plan runs as long as a Job of it stands, wherever that is; each of them has a deadline.
     """
-    running = {item["metadata"]["labels"].get(PLAN_LABEL) for item in jobs_of_ours(connection, namespace)}
+    running = _running(connection, namespace)
     return ungate_all(connection, [pod for pod in find_gated(connection) if pod.plan_id not in running])
 
 
-def give_stale_back(connection: Connection, namespace: str) -> list[DetachedPod]:
+def give_stale_back(connection: Connection, namespace: str) -> list[MarkedPod]:
     """Give pods back that a plan took out of their ReplicaSets which does not run any more. Raises ClusterError."""
-    running = {item["metadata"]["labels"].get(PLAN_LABEL) for item in jobs_of_ours(connection, namespace)}
+    running = _running(connection, namespace)
     return give_plan_back(connection, lambda plan: plan not in running)
 
 
-def jobs_of_ours(connection: Connection, namespace: str) -> Sequence[dict[str, Any]]:
-    """Jobs of any plan in all namespaces, or in this one where we may not list all. Raises ClusterError."""
-    try:
-        return list_all(connection, ALL_JOBS, OUR_PLACEHOLDERS)
-    except NotServedError:
-        raise
-    except ClusterError:
-        return list_all(connection, job_path(namespace), OUR_PLACEHOLDERS)
+def _running(connection: Connection, namespace: str) -> set[str]:
+    return {item["metadata"]["labels"].get(PLAN_LABEL) for item in our_jobs(connection, namespace)}
 
 
 def _remove_rule(connection: Connection, namespace: str, plan_id: str) -> int:

@@ -10,10 +10,10 @@ from rescheduler.adapters.kubernetes.autoscalers.capacity_objects import COLLECT
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.client.paths import config_map_path, job_path, pod_path
-from rescheduler.adapters.kubernetes.eviction.detaching import DetachedPod, find_detached, give_back
+from rescheduler.adapters.kubernetes.eviction.detaching import find_detached, give_back
 from rescheduler.adapters.kubernetes.guidance.emptied_marks import find_marks, unmark
-from rescheduler.adapters.kubernetes.guidance.gates import GatedPod, find_gated, ungate
-from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete_unchanged, list_all
+from rescheduler.adapters.kubernetes.guidance.gates import MarkedPod, find_gated, ungate
+from rescheduler.adapters.kubernetes.guidance.hold_jobs import delete_unchanged, list_all, our_jobs
 from rescheduler.adapters.kubernetes.guidance.nominations import withdraw
 from rescheduler.adapters.kubernetes.guidance.placeholders import EXPIRES_ANNOTATION, PLAN_LABEL
 from rescheduler.adapters.kubernetes.guidance.rule_object import RULE, jobs_of, read_rule
@@ -27,7 +27,6 @@ from rescheduler.adapters.kubernetes.leftovers.cleaning import (
     TAINT,
     Leftover,
     leftover_of,
-    our_jobs,
     our_pods,
 )
 from rescheduler.adapters.kubernetes.leftovers.lost_nominations import find_nominations
@@ -38,6 +37,10 @@ from rescheduler.model.times import read_time
 
 UNREADABLE_SECONDS: Final = 3600.0
 """A thing of ours that does not say when it ends is old enough after this."""
+
+
+LetGo = Callable[[Connection, str, str, str], bool]
+"""Takes our mark off a pod by namespace, name and uid; whether it was there. Raises ClusterError."""
 
 
 class Stale(NamedTuple):
@@ -79,10 +82,14 @@ def find_stale(
     autoscalers were asked for and offered, and nominations of the ledger of this name. Raises ClusterError."""
     jobs = our_jobs(connection, hold_namespace)
     time = connection.server_time or now()
+
+    def lost(find: Callable[[Connection], Sequence[MarkedPod]]) -> Iterator[MarkedPod]:
+        return (pod for pod in _permitted(find, connection) if _is_lost(pod, jobs, time))
+
     # Pods are given back first, then the rule, so that nobody is gated any more; then the room, so that those which are
     # let go find it.
     return [
-        *(_taken_out(connection, pod) for pod in _permitted(find_detached, connection) if _is_lost(pod, jobs, time)),
+        *(_marked(OUT, give_back, connection, pod) for pod in lost(find_detached)),
         *_rule(connection, hold_namespace, jobs, time),
         *(_deletable(connection, "Job", job) for job in jobs if _job_ends_at(job) + SLACK_SECONDS < time),
         *(
@@ -90,7 +97,7 @@ def find_stale(
             for pod in our_pods(connection, hold_namespace, jobs)
             if _ends_at(pod) + SLACK_SECONDS < time
         ),
-        *(_gate(connection, pod) for pod in _permitted(find_gated, connection) if _is_lost(pod, jobs, time)),
+        *(_marked(GATE, ungate, connection, pod) for pod in lost(find_gated)),
         *(_taint(connection, item) for item in _permitted(find_taints, connection) if is_expired(item.taint, time)),
         *_asked_for(connection, hold_namespace, time),
         *_marks(connection, time),
@@ -150,21 +157,16 @@ def _deletable(connection: Connection, kind: str, item: dict[str, Any]) -> Stale
     return Stale(leftover_of(kind, item), partial(delete_unchanged, connection, path, item))
 
 
-def _gate(connection: Connection, pod: GatedPod) -> Stale:
-    remove = partial(ungate, connection, pod.namespace, pod.name, pod.uid)
-    return Stale(Leftover(GATE, pod.namespace, pod.name, ""), remove)
-
-
-def _taken_out(connection: Connection, pod: DetachedPod) -> Stale:
-    back = partial(give_back, connection, pod.namespace, pod.name, pod.uid)
-    return Stale(Leftover(OUT, pod.namespace, pod.name, ""), back)
+def _marked(kind: str, let_go: LetGo, connection: Connection, pod: MarkedPod) -> Stale:
+    remove = partial(let_go, connection, pod.namespace, pod.name, pod.uid)
+    return Stale(Leftover(kind, pod.namespace, pod.name, ""), remove)
 
 
 def _taint(connection: Connection, item: TaintedNode) -> Stale:
     return Stale(Leftover(TAINT, "", item.taint.value, item.node), partial(remove_unless_renewed, connection, item))
 
 
-def _is_lost(pod: GatedPod | DetachedPod, jobs: list[dict[str, Any]], time: float) -> bool:
+def _is_lost(pod: MarkedPod, jobs: list[dict[str, Any]], time: float) -> bool:
     """Whether the plan of a pod that is gated or out does not run any more: it has no Job, and its time has passed.
 
     A pod that does not tell whose it is may be anybody's who runs.

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from rescheduler.adapters.kubernetes.client.paths import ALL_PODS
 from rescheduler.adapters.kubernetes.eviction.detaching import (
-    ALL_PODS,
     ATTEMPTS,
     detach,
     find_detached,
