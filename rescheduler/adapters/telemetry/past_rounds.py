@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from rescheduler.adapters.files.whole_file import whole_file
 from rescheduler.adapters.telemetry.json_lines import VERSION, json_line
 from rescheduler.adapters.telemetry.listeners import Hear
 from rescheduler.adapters.telemetry.log_lines import timestamp
@@ -98,7 +97,9 @@ class RoundsFile(Listener):
             return
         path = rounds_file(audit)
         try:
-            self._replace(path, newest_rounds((*_read(path).rounds, digest_of(notice.report))))
+            rounds = newest_rounds((*_read(path).rounds, digest_of(notice.report)))
+            with whole_file(path) as file:
+                file.writelines(self._line(one) for one in rounds)
         except OSError as error:
             if not self._is_failing:
                 problem = f"{_named(path)} cannot be written: {error.strerror or error}"
@@ -106,20 +107,6 @@ class RoundsFile(Listener):
             self._is_failing = True
         else:
             self._is_failing = False
-
-    def _replace(self, path: Path, rounds: tuple[RoundDigest, ...]) -> None:
-        """Whoever reads it finds the one before or this one, also after a power cut. Raises OSError."""
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(self._line(one) for one in rounds)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(temporary).unlink()
-            raise
 
     def _line(self, one: RoundDigest) -> bytes:
         return json_line({"version": VERSION, "time": timestamp(one.ended_at), **round_fields(one)}, self._hide)

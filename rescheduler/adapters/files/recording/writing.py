@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import os
 import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -20,6 +19,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.recording.anonymize import Anonymizer
 from rescheduler.adapters.files.recording.reading import SERVER_VERSION, TAKEN_AT
 from rescheduler.adapters.files.recording.slim import slim_bytes
+from rescheduler.adapters.files.whole_file import whole_file
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError, PagesExpiredError
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
@@ -125,18 +125,8 @@ def _written(path: str) -> Iterator[IO[bytes]]:
                 shutil.copyfileobj(stream, sink)
                 sink.flush()
         return
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as plain:
-            with _packed(plain, target.suffix) as stream:
-                yield stream
-            plain.flush()
-            os.fsync(plain.fileno())
-        Path(temporary).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
+    with whole_file(target) as plain, _packed(plain, target.suffix) as stream:
+        yield stream
 
 
 @contextmanager
