@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from rescheduler.cli.parameters import OutputFormat
@@ -33,6 +33,18 @@ def print_plan(
         from rescheduler.report.plan.table import plan_report
 
         show(plan_report(plan, cluster, wide=output is OutputFormat.WIDE))
+
+
+def print_report(
+    document: object, output: OutputFormat, report: Callable[[bool], Iterable[RenderableType]], title: str = ""
+) -> None:
+    """A document as JSON or YAML; else what ``report`` makes of it, wide or not: a table, or a page of this title."""
+    if output in (OutputFormat.JSON, OutputFormat.YAML):
+        print_document(document, output)
+    elif output is OutputFormat.HTML:
+        print_page(title, report(True))
+    else:
+        show(report(output is OutputFormat.WIDE))
 
 
 def print_page(title: str, parts: Iterable[RenderableType]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rescheduler.cli.failures import DONE, FAILED, INTERRUPTED, NOT_EMPTY, UsageError
 from rescheduler.cli.options import PlanFlags
 from rescheduler.cli.parameters import MomentInTime, OutputFormat
-from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import (
     cluster_options_from,
     earlier_evictions,
@@ -266,7 +266,4 @@ def _print_result(result: ForetoldResult, options: ApplyFlags) -> None:
 def _print(plan: ForetoldPlan | ForetoldResult, output: OutputFormat) -> None:
     from rescheduler.report.foretold import foretold_report
 
-    if output in (OutputFormat.JSON, OutputFormat.YAML):
-        print_document(plan, output)
-    else:
-        show(foretold_report(plan, wide=output is OutputFormat.WIDE))
+    print_report(plan, output, lambda wide: foretold_report(plan, wide=wide))

@@ -10,9 +10,9 @@ import typer
 from rescheduler.cli.failures import DONE
 from rescheduler.cli.options import LiveOptions, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat, parsed, positive_duration
-from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import refuse_formats
-from rescheduler.cli.streams import show, warn
+from rescheduler.cli.streams import warn
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,5 @@ def history(options: HistoryFlags) -> int:
             tell=lambda text: warn([text]),
         )
     )
-    if options.output in (OutputFormat.JSON, OutputFormat.YAML):
-        print_document(found, options.output)
-    else:
-        show(history_report(found, wide=options.output is OutputFormat.WIDE))
+    print_report(found, options.output, lambda wide: history_report(found, wide=wide))
     return DONE

@@ -12,10 +12,10 @@ from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import Kubeconfig, PricesFile, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat
-from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import refuse_formats
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import say, show
+from rescheduler.cli.streams import say
 
 if TYPE_CHECKING:
     from rescheduler.batch.fleet_plan import FleetMember
@@ -64,6 +64,7 @@ def plan(options: FleetFlags) -> int:
     on standard output all the same.
     """
     from rescheduler.batch.fleet_plan import plan_fleet
+    from rescheduler.report.fleet.clusters import clusters
 
     refuse_formats(options.output, "fleet plan", OutputFormat.HTML, OutputFormat.WIDE)
     members, is_live = _members(options)
@@ -72,12 +73,7 @@ def plan(options: FleetFlags) -> int:
     for one in document["clusters"]:
         if one["error"] is not None:
             say(f"error: {one['name']}: {one['error']}")
-    if options.output is OutputFormat.TABLE:
-        from rescheduler.report.fleet.clusters import clusters
-
-        show(clusters(document))
-    else:
-        print_document(document, options.output)
+    print_report(document, options.output, lambda _: clusters(document))
     return FAILED if any(one["error"] is not None for one in document["clusters"]) else DONE
 
 

@@ -10,10 +10,10 @@ import typer
 from rescheduler.cli.failures import DONE, FAILED, UsageError
 from rescheduler.cli.options import ClusterFlags, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat, duration_in_days, parsed, positive_duration, size_in_bytes
-from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import cluster_options_from, refuse_formats
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import say, show, warn
+from rescheduler.cli.streams import say, warn
 
 if TYPE_CHECKING:
     from rescheduler.adapters.files.archive.archive_reading import ArchiveListing
@@ -199,10 +199,8 @@ def _listed(listing: ArchiveListing, output: OutputFormat) -> int:
     for problem in listing.problems:
         say(f"error: {problem.reason}")
     document = archive_document(listing)
-    if output is OutputFormat.TABLE:
-        rows = [(one["time"], one["nodes"], one["pods"], one["bytes"]) for one in document["snapshots"]]
-        lines = [f"{time}  {nodes:>7} nodes {pods:>8} pods {size:>12,} bytes" for time, nodes, pods, size in rows]
-        show([*lines, f"{len(rows)} snapshots, {sum(row[3] for row in rows):,} bytes"])
-    else:
-        print_document(document, output)
+    rows = [(one["time"], one["nodes"], one["pods"], one["bytes"]) for one in document["snapshots"]]
+    lines = [f"{time}  {nodes:>7} nodes {pods:>8} pods {size:>12,} bytes" for time, nodes, pods, size in rows]
+    total = f"{len(rows)} snapshots, {sum(row[3] for row in rows):,} bytes"
+    print_report(document, output, lambda _: [*lines, total])
     return FAILED if listing.problems else DONE

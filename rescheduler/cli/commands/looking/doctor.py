@@ -8,10 +8,9 @@ from typing import Annotated
 from rescheduler.cli.failures import DONE, FAILED
 from rescheduler.cli.options import LiveOptions, form, policies, with_options
 from rescheduler.cli.parameters import OutputFormat
-from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import refuse_formats
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import show
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,5 @@ def doctor(options: DoctorFlags) -> int:
     where = ClusterOptions(kubeconfig=options.kubeconfig, context=options.context)
     with shown_progress() as progress:
         found = diagnose(where, policy, progress)
-    if options.output is OutputFormat.TABLE:
-        show(diagnosis_report(found))
-    else:
-        print_document(found, options.output)
+    print_report(found, options.output, lambda _: diagnosis_report(found))
     return FAILED if found.is_blocked else DONE

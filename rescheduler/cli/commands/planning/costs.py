@@ -5,10 +5,10 @@ from __future__ import annotations
 from rescheduler.cli.failures import DONE, UsageError
 from rescheduler.cli.options import PlanningFlags, with_options
 from rescheduler.cli.parameters import OutputFormat
-from rescheduler.cli.plan_output import print_document
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import cycle_options_from, policy_from, read_world, refuse_formats
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import show, warn
+from rescheduler.cli.streams import warn
 
 
 @with_options
@@ -25,14 +25,10 @@ def costs(options: PlanningFlags) -> int:
         raise UsageError("costs needs prices: give --prices FILE, or write prices into the policy")
     with shown_progress() as progress:
         from rescheduler.composition.costing.costing import costs_of
+        from rescheduler.report.costs import costs_report
 
         cluster, schedulers = read_world(options, policy, progress)
         found = costs_of(cluster, policy, cycle_options_from(options, policy, cluster, schedulers, progress))
     warn(found.warnings)
-    if options.output in (OutputFormat.JSON, OutputFormat.YAML):
-        print_document(found, options.output)
-    else:
-        from rescheduler.report.costs import costs_report
-
-        show(costs_report(found, wide=options.output is OutputFormat.WIDE))
+    print_report(found, options.output, lambda wide: costs_report(found, wide=wide))
     return DONE

@@ -10,7 +10,6 @@ from rescheduler.cli.failures import DONE
 from rescheduler.cli.options import form
 from rescheduler.cli.parameters import OutputFormat
 from rescheduler.cli.preparation import refuse_formats
-from rescheduler.cli.streams import show
 
 Output = Annotated[
     OutputFormat,
@@ -28,15 +27,12 @@ def diff(
 
     Exit 0 either way; -o json says in the field equal whether nothing differs.
     """
-    from rescheduler.cli.plan_output import print_document
+    from rescheduler.cli.plan_output import print_report
     from rescheduler.cli.plans.plan_file import read_plan_file
     from rescheduler.report.plan.plan_difference import difference_of, difference_report
 
     refuse_formats(output, "diff", OutputFormat.WIDE, OutputFormat.HTML)
     one, other = (read_plan_file(file, is_to_be_carried_out=False) for file in (before, after))
     found = difference_of(one, other)
-    if output is OutputFormat.TABLE:
-        show(difference_report(found))
-    else:
-        print_document(found, output)
+    print_report(found, output, lambda _: difference_report(found))
     return DONE

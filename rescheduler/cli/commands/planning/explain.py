@@ -10,8 +10,8 @@ import typer
 from rescheduler.cli.failures import DONE, NOT_EMPTY
 from rescheduler.cli.help_screens import GroupedCommand, OrderedGroup
 from rescheduler.cli.options import ImprovingFlags, with_options
-from rescheduler.cli.parameters import OutputFormat, pod_key
-from rescheduler.cli.plan_output import print_document, print_page
+from rescheduler.cli.parameters import pod_key
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import (
     earlier_evictions,
     given_files,
@@ -20,7 +20,7 @@ from rescheduler.cli.preparation import (
     selection_from,
 )
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import show, warn
+from rescheduler.cli.streams import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,10 +109,6 @@ def _explain(options: ImprovingFlags, name: str, find: Find, explain: Explain) -
         with shown_progress() as progress:
             answer = _with_gain(answer, plan, with_surges(cluster, policy, replace(asked, progress=progress)))
     warn((*schedulers.warnings(cluster), *absent_kinds(cluster, policy)))
-    if options.output in (OutputFormat.JSON, OutputFormat.YAML):
-        print_document(answer, options.output)
-    elif options.output is OutputFormat.HTML:
-        print_page(f"Why {name} would or would not move", explanation_report(answer, wide=True))
-    else:
-        show(explanation_report(answer, wide=options.output is OutputFormat.WIDE))
+    title = f"Why {name} would or would not move"
+    print_report(answer, options.output, lambda wide: explanation_report(answer, wide=wide), title)
     return NOT_EMPTY if options.exit_code and plan.moves else DONE

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from rescheduler.cli.failures import DONE
 from rescheduler.cli.options import PlanFlags, with_options
-from rescheduler.cli.parameters import OutputFormat
-from rescheduler.cli.plan_output import print_document, print_page
+from rescheduler.cli.plan_output import print_report
 from rescheduler.cli.preparation import policy_from, read_world, selection_from
 from rescheduler.cli.progress import shown_progress
-from rescheduler.cli.streams import show, warn
+from rescheduler.cli.streams import warn
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,12 +37,7 @@ def schedule(options: PlanFlags) -> int:
         predicted = schedule_of(seen, schedulers.model(seen, counts_nominated=True))
         found = _chosen(predicted, cluster, selection_from(options))
     warn((*cluster.warnings, *schedulers.warnings(cluster)))
-    if options.output in (OutputFormat.JSON, OutputFormat.YAML):
-        print_document(found, options.output)
-    elif options.output is OutputFormat.HTML:
-        print_page("Schedule of pending pods", _report(found, wide=True))
-    else:
-        show(_report(found, wide=options.output is OutputFormat.WIDE))
+    print_report(found, options.output, lambda wide: _report(found, wide=wide), "Schedule of pending pods")
     return DONE
 
 
