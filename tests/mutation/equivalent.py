@@ -62,7 +62,9 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
             "to False: zip(context.kinds.examples, context.kinds.sizes, strict=True)": "a kind has one of each",
         },
     },
-    "execution": {},
+    "execution": {
+        "core/move_state": {"to 11: DROPPED = 10": "the last of them comes after all others by any greater number"},
+    },
 }
 """By room, module and what is changed, without the line."""
 

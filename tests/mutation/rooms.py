@@ -78,7 +78,7 @@ _EXECUTION: Final[Mapping[str, Sequence[str]]] = {
     "core/events": ("core/test_step", "run/test_segment_run"),
     "core/move_state": ("core/test_step", "core/test_core_model"),
     "core/step": ("core/test_step", "core/test_core_model"),
-    "eviction/evicting": ("eviction/test_evicting", "test_last_look", "run/test_segment_run"),
+    "eviction/evicting": ("eviction/test_evictor", "eviction/test_evicting", "test_last_look"),
     "eviction/making_way": ("run/test_segment_run", "run/test_executor"),
     "eviction/own_verdict": ("eviction/test_own_verdict", "run/test_segment_run"),
     "guidance/gated_moves": ("guidance/test_gated_moves", "test_exchanges"),

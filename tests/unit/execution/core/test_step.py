@@ -200,3 +200,10 @@ def test_the_way_that_is_open_is_used_before_another_is_opened() -> None:
     state = state._replace(stages=(MoveStage.PLANNED, MoveStage.PLANNED, MoveStage.SETTLED))
     assert step(rules, state, Awake(), 0.0)[0].at_hand == 1
     assert step(rules, state._replace(lane="a"), Awake(), 0.0)[0].at_hand == 0
+
+
+def test_what_is_not_said_of_a_run() -> None:
+    """Ten at a time, three tries; a move needs nobody, and nothing rests on it; to be put off counts as a try."""
+    assert RunRules(()) == ((), 10, 3)
+    assert Order() == (frozenset(), None, False, 0)
+    assert NotYet(0, 1.0).is_try
