@@ -10,7 +10,7 @@ from rescheduler.planning.objectives.empty_nodes.repacking.drainage import Drain
 from rescheduler.planning.problem.amounts import scale_for
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.cp_sat import cp_model
-from rescheduler.planning.solvers.repeatable import repeatable_solver
+from rescheduler.planning.solvers.repeatable import RepeatableSolver
 
 FINENESS = 10_000
 """Slack is counted in such parts of the whole capacity."""
@@ -89,7 +89,7 @@ class EmptiedSetModel:
         return cp_model.LinearExpr.weighted_sum(empty, self._pods_on.tolist())
 
     def _solve(self, model: cp_model.CpModel, deadline: Deadline) -> tuple[cp_model.CpSolver, cp_model.CpSolverStatus]:
-        solver = repeatable_solver(self._seed, deadline, deadline.seconds * _DETERMINISTIC_SHARE)
+        solver = RepeatableSolver(self._seed, deadline, deadline.seconds * _DETERMINISTIC_SHARE)
         return solver, solver.solve(model)
 
 

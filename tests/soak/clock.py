@@ -147,6 +147,11 @@ class PlanningClock(Clock):
         """Seconds since the epoch, as this machine has it; plans are dated by it."""
         return self._clock.now()
 
+    @property
+    def counts_work(self) -> bool:
+        """Solvers are limited in their own deterministic time, which is no look."""
+        return True
+
     def monotonic(self) -> float:
         """Seconds since the process began, until too many looks were taken."""
         self._looks += 1

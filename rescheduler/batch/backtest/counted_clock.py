@@ -28,4 +28,13 @@ class CountedClock(Clock):
 
     def sleep(self, seconds: float) -> None:
         """Nothing is waited for."""
+        self.work(seconds)
+
+    @property
+    def counts_work(self) -> bool:
+        """Nothing else."""
+        return True
+
+    def work(self, seconds: float) -> None:
+        """Counts as so many looks."""
         self.looks += max(0, round(seconds / LOOK_SECONDS))

@@ -22,6 +22,22 @@ class Deadline:
         """Seconds left, never negative."""
         return max(0.0, self._end - self._clock.monotonic())
 
+    def wall_seconds(self) -> float | None:
+        """What is left as time of the machine, for whoever stops by that; None: the clock counts work.
+
+        Whoever is not stopped by the machine's time ends by work of his own, and says what he has done (``work``).
+        """
+        return None if self.counts_work else self.remaining()
+
+    @property
+    def counts_work(self) -> bool:
+        """Whether it ends by counted work, the same on every machine, however busy that is."""
+        return self._clock.counts_work
+
+    def work(self, seconds: float) -> None:
+        """So much work was done without a look at the clock; where work is counted, less is left now."""
+        self._clock.work(max(0.0, seconds))
+
     def is_over(self) -> bool:
         """True once no time is left."""
         return self.remaining() <= 0.0

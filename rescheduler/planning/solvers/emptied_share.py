@@ -12,11 +12,13 @@ from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.objectives.empty_nodes.relaxation import Relaxation
 from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.highs import MixedInteger, Pace
 from rescheduler.planning.solvers.loading import may_use_programmes
 
 # Mixed-integer program: the fewest pods on so many emptied nodes that the others could have room for, summed up.
 
 _MOST_NODES_OF_TREE = 5_000
+_PACE = Pace(root=0.0003, branch=0.00003)
 _ENOUGH = 1e-6
 
 
@@ -45,16 +47,17 @@ def fewest_to_empty(
     rows = np.hstack([taken[:, nodes] + free[:, nodes], -free[:, spare]])
     number = np.concatenate([np.ones(len(nodes)), -np.ones(len(spare))])
     cost = np.concatenate([pods_on[nodes].astype(np.float64), np.zeros(len(spare))])
-    found = scipy.optimize.milp(
-        cost,
+    programme = MixedInteger(
+        cost=cost,
         integrality=np.ones(len(cost)),
         bounds=scipy.optimize.Bounds(0, 1),
         constraints=[
             scipy.optimize.LinearConstraint(rows, -np.inf, used * (1 + _ENOUGH) + _ENOUGH),
             scipy.optimize.LinearConstraint(number[None, :], count, np.inf),
         ],
-        options={"time_limit": max(0.05, deadline.remaining()), "node_limit": _MOST_NODES_OF_TREE},
+        pace=_PACE,
     )
+    found = programme.solved(deadline, _MOST_NODES_OF_TREE)
     bound = getattr(found, "mip_dual_bound", None)
     return 0 if bound is None or not np.isfinite(bound) else max(0, ceil(bound - 1e-4))
 
@@ -106,13 +109,16 @@ class EmptiedShareProgram:
         integrality = np.zeros(self._width)
         if is_whole and self._nodes <= _MOST_WHOLE_NODES:
             integrality[: self._nodes] = 1
-        found = scipy.optimize.milp(
-            cost,
-            constraints=self._constraints(spare),
-            bounds=scipy.optimize.Bounds(np.zeros(self._width), most),
+        programme = MixedInteger(
+            cost=cost,
             integrality=integrality,
-            options={"time_limit": max(0.05, deadline.remaining()), "node_limit": _MOST_BRANCHES},
+            bounds=scipy.optimize.Bounds(np.zeros(self._width), most),
+            constraints=self._constraints(spare),
+            pace=_PACE,
         )
+        found = programme.solved(deadline, _MOST_BRANCHES)
+        if found is None:
+            return None
         before = float(relaxation.price[relaxation.pods_on == 0].sum())
         proven = found.mip_dual_bound if integrality.any() else found.fun
         if found.x is None or proven is None or not np.isfinite(proven):

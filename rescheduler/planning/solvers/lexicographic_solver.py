@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.cp_sat import cp_model
-from rescheduler.planning.solvers.repeatable import repeatable_solver
+from rescheduler.planning.solvers.repeatable import RepeatableSolver
 
 Expression: TypeAlias = cp_model.LinearExprT
 """What one stage optimises."""
@@ -66,7 +66,7 @@ class LexicographicSolver:
             self._model.maximize(objective)
         else:
             self._model.minimize(objective)
-        solver = repeatable_solver(self._seed, deadline, deterministic_seconds)
+        solver = RepeatableSolver(self._seed, deadline, deterministic_seconds)
         solver.parameters.linearization_level = 2
         status = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:

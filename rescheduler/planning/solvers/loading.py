@@ -11,6 +11,10 @@ LOADING_SECONDS = 0.5
 
 
 def may_use_programmes(deadline: Deadline) -> bool:
-    """Whether linear and integer programmes can be asked within a deadline: the solver is there, or there soon."""
+    """Whether linear and integer programmes can be asked within a deadline: the solver is there, or there soon.
+
+    To load it is no counted work: what a process has loaded before must not decide there.
+    """
     left = deadline.remaining()
-    return left > LOADING_SECONDS or (left > 0.0 and "scipy.optimize" in sys.modules)
+    takes_no_time = deadline.counts_work or "scipy.optimize" in sys.modules
+    return left > LOADING_SECONDS or (left > 0.0 and takes_no_time)

@@ -12,7 +12,7 @@ from rescheduler.model.columns.arrays import IntArray
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.replacement.replacement_problem import ReplacementProblem
 from rescheduler.planning.solvers.cp_sat import cp_model
-from rescheduler.planning.solvers.repeatable import repeatable_solver
+from rescheduler.planning.solvers.repeatable import RepeatableSolver
 
 FINEST: Final = 10_000.0
 """Prices count in ten-thousandths of the currency (very high ones in larger steps), rounded down, so that what is
@@ -93,7 +93,7 @@ class MachineChoice:
 
     def cheapest(self, seed: int, deadline: Deadline, deterministic_seconds: float) -> MachineCandidate:
         """The cheapest set that is not ruled out, and of equal ones the fewest machines."""
-        solver = repeatable_solver(seed, deadline, deterministic_seconds)
+        solver = RepeatableSolver(seed, deadline, deterministic_seconds)
         status = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
             return MachineCandidate(None, math.inf)
@@ -160,5 +160,5 @@ def do_pack(
         _limit_room(model, problem, here, room)
     for kind, pods_of in enumerate(sits):
         model.add(sum(pods_of) == int(problem.count[kind]))
-    status = repeatable_solver(seed, deadline, deterministic_seconds).solve(model)
+    status = RepeatableSolver(seed, deadline, deterministic_seconds).solve(model)
     return {cp_model.OPTIMAL: True, cp_model.FEASIBLE: True, cp_model.INFEASIBLE: False}.get(status)

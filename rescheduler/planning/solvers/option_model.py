@@ -9,8 +9,11 @@ import scipy  # its parts are imported when they are first named
 
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.usage.usage import FloatArray
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.solvers.highs import MixedInteger, Pace
 
 _SAME = 1e-9
+_PACE = Pace(root=0.1, branch=0.001)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +40,20 @@ class OptionChoice:
     limit: IntArray
     most_moves: int
 
-    def choose(self, seconds: float, most_branches: int) -> tuple[IntArray, IntArray]:
+    def choose(self, deadline: Deadline, most_branches: int) -> tuple[IntArray, IntArray]:
         """Options chosen, and pods in each seat (int64[Y]); nothing at all where no answer was found in time."""
         options, seats = len(self.node), len(self.seat_kind)
-        if not options or seconds <= 0:
+        if not options or deadline.is_over():
             return np.zeros(0, dtype=np.int64), np.zeros(seats, dtype=np.int64)
-        found: scipy.optimize.OptimizeResult = scipy.optimize.milp(
-            np.concatenate((-self.profit, np.zeros(seats))),
-            constraints=self._constraints(),
-            bounds=scipy.optimize.Bounds(0, np.concatenate((np.ones(options), self.seat_most))),
+        programme = MixedInteger(
+            cost=np.concatenate((-self.profit, np.zeros(seats))),
             integrality=np.ones(options + seats),
-            options={"time_limit": seconds, "node_limit": most_branches, "mip_rel_gap": _SAME},
+            bounds=scipy.optimize.Bounds(0, np.concatenate((np.ones(options), self.seat_most))),
+            constraints=self._constraints(),
+            pace=_PACE,
         )
-        if found.x is None:
+        found = programme.solved(deadline, most_branches, least_seconds=0.0, relative_gap=_SAME)
+        if found is None or found.x is None:
             return np.zeros(0, dtype=np.int64), np.zeros(seats, dtype=np.int64)
         whole = np.round(found.x).astype(np.int64)
         return np.flatnonzero(whole[:options]), whole[options:]

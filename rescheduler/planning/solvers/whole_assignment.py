@@ -11,7 +11,7 @@ import numpy as np
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.cp_sat import cp_model
-from rescheduler.planning.solvers.repeatable import repeatable_solver
+from rescheduler.planning.solvers.repeatable import RepeatableSolver
 
 _DETERMINISTIC_SECONDS = 4.0
 
@@ -69,7 +69,7 @@ class WholeAssignment:
 
     def solve(self, seed: int, deadline: Deadline) -> Assignment | None:
         """The best assignment that is not ruled out; None if there is none, or none was found in time."""
-        solver = repeatable_solver(seed, deadline, _DETERMINISTIC_SECONDS)
+        solver = RepeatableSolver(seed, deadline, _DETERMINISTIC_SECONDS)
         status = solver.solve(self._model)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None

@@ -100,7 +100,7 @@ def chosen_seats(
     kinds: MovableKinds,
     offered: Sequence[Option],
     profit: FloatArray,
-    seconds: float,
+    deadline: Deadline,
     most_branches: int,
 ) -> list[Seat]:
     """Who goes where by the best choice of the options offered, each worth its ``profit`` (float64[O])."""
@@ -129,7 +129,7 @@ def chosen_seats(
         **_namespace_limits(options, kinds),
         most_moves=options.most_moves,
     )
-    taken, seated = choice.choose(seconds, most_branches)
+    taken, seated = choice.choose(deadline, most_branches)
     return _matched(kinds, [offered[number] for number in taken.tolist()], choice, seated)
 
 

@@ -74,8 +74,8 @@ class GreedyRounds:
             return
         best = order[: _MOST_OPTIONS_BESIDE + _OPTIONS_A_MOVE * options.most_moves]
         fewer = [offered[number] for number in best]
-        seconds = _PROGRAM_SHARE * deadline.remaining()
-        self._adopt(kept, chosen_seats(options, kinds, fewer, profit[best], seconds, _MOST_BRANCHES), deadline)
+        part = deadline.part(_PROGRAM_SHARE)
+        self._adopt(kept, chosen_seats(options, kinds, fewer, profit[best], part, _MOST_BRANCHES), deadline)
 
     def _adopt(self, kept: Sequence[Seat], seats: Sequence[Seat], deadline: Deadline) -> None:
         """Make these moves beside those that were kept, if they promise and prove to be better than what stands."""

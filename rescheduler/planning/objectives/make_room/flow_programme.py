@@ -16,6 +16,7 @@ from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.solvers.highs import Linear
 
 # Classes of pods and groups of nodes that a linear programme tells apart, fewer than there are pods and nodes.
 
@@ -188,16 +189,16 @@ class FlowProgramme:
             (np.ones(len(kind)), (kind, np.arange(len(kind)))), shape=(len(counts), len(costs))
         ).tocsr()
         first = len(counts) if helps_all else len(self._movable.counts)
-        return scipy.optimize.linprog(
-            costs,
-            A_ub=scipy.sparse.vstack([lines, per_kind[first:]]).tocsr(),
-            b_ub=np.concatenate([limits, counts[first:]]),
-            A_eq=per_kind[:first] if first else None,
-            b_eq=counts[:first] if first else None,
+        programme = Linear(
+            cost=costs,
+            at_most=(
+                scipy.sparse.vstack([lines, per_kind[first:]]).tocsr(),
+                np.concatenate([limits, counts[first:]]),
+            ),
+            exactly=(per_kind[:first], counts[:first]) if first else None,
             bounds=np.column_stack([np.zeros(len(costs)), most]),
-            method="highs",
-            options={"time_limit": max(0.01, deadline.remaining())},
         )
+        return programme.solved(deadline)
 
     def _most(self, kind: IntArray, group: IntArray) -> FloatArray:
         """Bounds of the flows: of pending pods no more than a group can host."""

@@ -17,10 +17,12 @@ from rescheduler.planning.problem.amounts import fits
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import UNLIMITED, RemainingLimits
+from rescheduler.planning.solvers.highs import MixedInteger, Pace
 from rescheduler.planning.solvers.loading import may_use_programmes
 
 MOST_CHOICES = 3000
 MOST_BRANCHES = 2000
+_PACE = Pace(root=0.005, branch=0.00002)
 _EVICTION = 1e-7  # in the objective, so that of equal plans one with fewer evictions is found
 
 
@@ -43,13 +45,16 @@ def solve_whole(
         return None
     rows, nodes = choices
     model = _Model(problem, state, limits, rows, nodes)
-    result = scipy.optimize.milp(
-        np.concatenate([fees[rows] + _EVICTION, np.ones(model.overs)]),
+    programme = MixedInteger(
+        cost=np.concatenate([fees[rows] + _EVICTION, np.ones(model.overs)]),
         integrality=np.concatenate([np.ones(len(rows)), np.zeros(model.overs)]),
         bounds=scipy.optimize.Bounds(np.zeros(model.width), model.upper()),
         constraints=model.constraints(),
-        options={"time_limit": max(0.01, deadline.remaining()), "node_limit": MOST_BRANCHES, "mip_rel_gap": 0.0},
+        pace=_PACE,
     )
+    result = programme.solved(deadline, MOST_BRANCHES, least_seconds=0.01, relative_gap=0.0)
+    if result is None:
+        return None
     dual = result.mip_dual_bound
     evictions = min(limits.in_all, len(problem.movable))
     bound = 0.0 if dual is None or fees.any() else max(0.0, float(dual) - _EVICTION * evictions)

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.option_model import OptionChoice
+from tests.clocks import FakeClock
 
 
 def two_options() -> OptionChoice:
@@ -30,7 +32,7 @@ def two_options() -> OptionChoice:
 
 def chosen(choice: OptionChoice) -> tuple[list[int], list[int]]:
     """Options and seats within ample limits."""
-    options, seats = choice.choose(10.0, 100)
+    options, seats = choice.choose(Deadline(FakeClock(), 10.0), 100)
     return options.tolist(), seats.tolist()
 
 
@@ -62,7 +64,7 @@ def test_limits_bind() -> None:
 
 def test_nothing_to_choose_from_and_no_time() -> None:
     """No options, or no seconds: nothing is taken."""
-    assert two_options().choose(0.0, 100)[0].tolist() == []
+    assert two_options().choose(Deadline(FakeClock(), 0.0), 100)[0].tolist() == []
     none = replace(
         two_options(),
         node=np.zeros(0, dtype=np.int64),

@@ -41,8 +41,8 @@ class Compilation:
             self._future = executor.submit(compiled_loops)
             executor.shutdown(wait=False)
 
-    def wait(self, seconds: float) -> None:
-        """Wait until the loops are ready, so long at most."""
+    def wait(self, seconds: float | None) -> None:
+        """Wait until the loops are ready, so long at most (None: however long it takes)."""
         if self._future is not None:
             wait((self._future,), timeout=seconds)
 

@@ -163,10 +163,11 @@ class Draining:
         if not len(seatable.rows) or deadline.is_over():
             return None
         if self._is_worth_compiling:
-            compilation().wait(deadline.part(_SHARE_OF_WAITING).remaining())
+            compilation().wait(deadline.part(_SHARE_OF_WAITING).wall_seconds())
         state = DrainState(self.situation, seatable, draft, PLAIN, self.seed)
         is_free = self.situation.limits.in_all >= UNLIMITED
-        is_fast = self._is_worth_compiling and compilation().loops() is not None
+        # Where work is counted, plain and compiled loops do the same, so that numba decides nothing.
+        is_fast = self._is_worth_compiling and (deadline.counts_work or compilation().loops() is not None)
         search = DrainSearch(
             state,
             deadline.part(_SHARE_OF_DRAINING),

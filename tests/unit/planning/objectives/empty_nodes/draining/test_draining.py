@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rescheduler.extension_points import no_progress
+from rescheduler.backtest.counted_clock import CountedClock
+from rescheduler.extension_points import Clock, no_progress
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.empty_nodes.draining import draining
@@ -15,9 +16,11 @@ from rescheduler.planning.objectives.empty_nodes.draining.draining import Draini
 from rescheduler.planning.objectives.empty_nodes.draining.seatable import seatable_pods
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.waves.replay import replay
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests import builders
+from tests.clocks import FakeClock
 from tests.unit.planning.asked import situation_of
 from tests.unit.planning.brute_force import TinyCluster
 from tests.unit.planning.objectives.empty_nodes.questions import question, question_for
@@ -101,3 +104,40 @@ def test_compiling_begins_only_where_it_pays(monkeypatch: pytest.MonkeyPatch) ->
     work = Draining(situation, GroupsOfPods(situation.problem), 0, no_progress)
     work.prepare(endless())
     assert work.drained({}, situation.candidates, np.zeros(2, dtype=np.bool_), endless()) is not None
+
+
+class Compiling:
+    """A compilation that never ends well. ``waits``: how long it was waited for."""
+
+    def __init__(self) -> None:
+        self.waits: list[float | None] = []
+
+    def wait(self, seconds: float | None) -> None:
+        """It is over at once."""
+        self.waits.append(seconds)
+
+    def loops(self) -> None:
+        """There are none."""
+
+
+@pytest.mark.parametrize("clock", [CountedClock(0.0), FakeClock()])
+def test_where_work_is_counted_compiled_loops_decide_nothing(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    """They are waited for however long it takes, and where there are none the search goes the same way."""
+    compiling, kept = Compiling(), []
+    search = draining.DrainSearch
+
+    def noted(*given: object, keeps_changes: bool, **named: object) -> draining.DrainSearch:
+        kept.append(keeps_changes)
+        return search(*given, keeps_changes=keeps_changes, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(draining, "compilation", lambda: compiling)
+    monkeypatch.setattr(draining, "DrainSearch", noted)
+    monkeypatch.setattr(draining, "_WORTH_COMPILING_PODS", 1)
+    nodes = (builders.node("a"), builders.node("b"))
+    situation = situation_of(question(builders.cluster(*nodes, builders.pod("web-1", node="a"))))
+    work, deadline = Draining(situation, GroupsOfPods(situation.problem), 0, no_progress), Deadline(clock, 10.0)
+    work.prepare(deadline)
+    assert work.drained({}, situation.candidates, np.zeros(2, dtype=np.bool_), deadline) is not None
+    is_counted = clock.counts_work
+    assert kept == [is_counted]
+    assert compiling.waits == ([None] if is_counted else [pytest.approx(4.0)])
