@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -63,6 +63,17 @@ class Backtest:
     failures: tuple[str, ...]
 
 
+class _Answer(NamedTuple):
+    """What was planned at the times of one task; nothing, and why, where nobody could do it."""
+
+    planned: Sequence[Planned]
+    failure: str = ""
+
+    def at(self, times: Sequence[int]) -> Sequence[Planned]:
+        """The same, with a row for each time where the whole task failed."""
+        return self.planned or [Planned(time, failure=self.failure) for time in times]
+
+
 def run_backtest(
     request: BacktestRequest,
     cases: PolicyVariants,
@@ -82,11 +93,11 @@ def run_backtest(
     if like.replay:
         cases = cases._replace(cases=(*cases.cases, PolicyVariant(NONE, {}, "", cases.cases[0].prices)))
     tasks = [(number, task, msgspec.json.encode(task)) for number, task in tasks_of(cases.cases, times, like)]
-    done = _all_done(request, like, cases, [text for _, _, text in tasks], engine, progress)
+    answers = _all_done(request, like, cases, [text for _, _, text in tasks], engine, progress)
     failed = [*_unusable(listing, request.span), *_left_out(cases)]
     planned: list[list[Planned]] = [[] for _ in cases.cases]
     for number, task, text in tasks:
-        for one in _answers(done[task_key(text)], task):
+        for one in answers[task_key(text)].at(task.times):
             case = cases.cases[number]
             if one.row is None:
                 failed.append(_failure(one.time, case.policy, case.setting, one.failure))
@@ -106,8 +117,8 @@ def _all_done(
     texts: Sequence[bytes],
     engine: Engine,
     progress: Progress,
-) -> Mapping[str, Done]:
-    """Every task's end by its key, those from the file of results among them."""
+) -> Mapping[str, _Answer]:
+    """Every task's answer by its key, those from the file of results among them."""
     span = request.span
     question = {
         "version": __version__,
@@ -118,14 +129,15 @@ def _all_done(
     wanted = {task_key(text): text for text in texts}
     with results_file(request.resume, question) as file:
         known = {} if file is None else file.known
-        found = {key: known[key] for key in wanted if key in known and _can_be_read(known[key], replay=like.replay)}
+        kept = {key: _kept(known[key], replay=like.replay) for key in wanted if key in known}
+        found = {key: answer for key, answer in kept.items() if answer is not None}
         left = {key: text for key, text in wanted.items() if key not in found}
         step = "planning" if not like.replay else "replaying"
         progress(step, len(found), len(wanted))
         for one in engine.run(_work(like), left):
             if file is not None:
                 file.add(one)
-            found[one.key] = one
+            found[one.key] = _answer(one, replay=like.replay)
             progress(step, len(found), len(wanted))
     return found
 
@@ -141,24 +153,22 @@ def _work(like: Task) -> Work:
     return plan_task
 
 
-def _answers(done: Done, task: Task) -> Sequence[Planned]:
+def _answer(done: Done, *, replay: bool) -> _Answer:
+    """What came of a task. Raises msgspec.DecodeError, UnicodeDecodeError."""
     if done.result is None:
-        return [Planned(time, failure=done.failure) for time in task.times]
-    return _decoded(done.result, replay=task.replay)
-
-
-def _decoded(result: bytes, *, replay: bool) -> Sequence[Planned]:
+        return _Answer((), done.failure)
     if replay:
-        return msgspec.json.decode(result, type=list[Planned])
-    return [msgspec.json.decode(result, type=Planned)]
+        return _Answer(msgspec.json.decode(done.result, type=list[Planned]))
+    return _Answer([msgspec.json.decode(done.result, type=Planned)])
 
 
-def _can_be_read(done: Done, *, replay: bool) -> bool:
-    """Whether what a file says of a task is an answer; one that was damaged is asked for again."""
+def _kept(done: Done, *, replay: bool) -> _Answer | None:
+    """What a file says of a task; None where that is no answer: one that was damaged is asked for again."""
     try:
-        return done.result is None or bool(_decoded(done.result, replay=replay))
+        answer = _answer(done, replay=replay)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
+        return None
+    return answer if answer.planned or done.result is None else None
 
 
 def _beside(planned: Sequence[Planned], none: Sequence[Planned]) -> list[Planned]:

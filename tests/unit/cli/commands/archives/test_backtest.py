@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rescheduler.adapters.files.archive.archive_writing import ArchiveWriter
 from rescheduler.adapters.files.archive.recorded_content import read_content
+from rescheduler.backtest.task import Planned
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.adapters.files.archive.snapshots import recording
@@ -233,6 +235,25 @@ def test_an_interrupted_run_is_gone_on_with(kept: str, tmp_path: Path, shell: Sh
     other = shell("backtest", *given, "--seed", "7")
     assert (other.code, "another question" in other.err) == (2, True)
     assert len((tmp_path / "results").read_bytes().splitlines()) == 5
+
+
+def test_each_result_is_read_once(kept: str, tmp_path: Path, shell: Shell, engine: Here,
+                                  monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    """One that a file keeps, to see that it is whole and for its rows; and a new one. A month's histories are large."""
+    given = ("--archive", kept, "--policy", str(tmp_path / "empty.yaml"), "--resume", str(tmp_path / "results"))
+    whole = asked(shell, *given)
+    lines = (tmp_path / "results").read_bytes().splitlines(keepends=True)
+    (tmp_path / "results").write_bytes(b"".join(lines[:3]))
+    read, decode = [], msgspec.json.decode
+
+    def noted(text: bytes, **named: Any) -> Any:
+        if named.get("type") is Planned:
+            read.append(text)
+        return decode(text, **named)
+
+    monkeypatch.setattr(msgspec.json, "decode", noted)
+    assert asked(shell, *given) == whole
+    assert len(read) == len(set(read)) == 4
 
 
 def test_the_same_bytes_with_any_number_of_processes(kept: str, tmp_path: Path, shell: Shell, engine: Here,
