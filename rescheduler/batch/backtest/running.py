@@ -239,4 +239,5 @@ def _told(failed: dict[str, Any]) -> str:
         failed["policy"] or "",
         *(f"{key}={value}" for key, value in failed["setting"].items()),
     ]
-    return ": ".join([" ".join(part for part in where if part), failed["reason"]]).removeprefix(": ")
+    reason = failed["reason"].removeprefix(f"{failed['time']}: ")  # that of a snapshot begins with it, too
+    return ": ".join([" ".join(part for part in where if part), reason]).removeprefix(": ")

@@ -48,7 +48,9 @@ class FolderSource(ArchiveSource):
             try:
                 sizes[path.name] = path.stat().st_size
             except OSError:
-                continue  # pruned a moment ago
+                if path.is_symlink():
+                    sizes[path.name] = 0  # what it leads to is missing, which whoever reads it is told
+                continue  # else pruned a moment ago
         return sizes
 
     def read(self, name: str) -> bytes:

@@ -129,6 +129,7 @@ def test_a_missing_policy_is_wrong_use_and_one_of_another_version_a_failure(
     assert shell("backtest", "--archive", kept, "--policy", str(other)).code == 2
     found = asked(shell, "--archive", kept, "--policy", str(other), "--policy", str(tmp_path / "empty.yaml"), code=1)
     assert [(one["time"], one["policy"]) for one in found["failed"]] == [(None, str(other))]
+    assert "rescheduler/v9" in found["failed"][0]["reason"]
     assert len(found["rows"]) == 4
 
 
@@ -162,10 +163,33 @@ def of_another_form(kept: Path, folder: Path) -> None:
     victim.write_bytes(victim.read_bytes().replace(b'"kind":"Snapshot"', b'"kind":"Snapshot","form":2', 1))
 
 
+def emptied(kept: Path, folder: Path) -> None:
+    """A disk that was full, or a host that lost its power."""
+    sorted(kept.glob("*.snapshot"))[1].write_bytes(b"")
+
+
+def led_astray(kept: Path, folder: Path) -> None:
+    """A link to a file that was not brought along."""
+    victim = sorted(kept.glob("*.snapshot"))[1]
+    victim.unlink()
+    victim.symlink_to(folder / "elsewhere")
+
+
+def misnamed(kept: Path, folder: Path) -> None:
+    """Two snapshots, each under the other's name."""
+    one, other = sorted(kept.glob("*.snapshot"))[1:3]
+    one.rename(folder / "one")
+    other.rename(one)
+    (folder / "one").rename(other)
+
+
 @pytest.mark.parametrize("replay", [False, True])
 @pytest.mark.parametrize(
     ("harm", "told", "failed", "left"),
     [
+        (emptied, "damaged", [START + 1200], [0, 2400, 3600]),
+        (led_astray, "is missing", [START + 1200], [0, 2400, 3600]),
+        (misnamed, "its name does not say what it is", [START + 1200, START + 2400], [0, 3600]),
         (truncated, "damaged", [START + 1200], [0, 2400, 3600]),
         (missing, "is missing", [START, START + 1200, START + 2400], [3600]),
         (doubled, "another snapshot of the same time", [START], [0, 1200, 2400, 3600]),
@@ -186,7 +210,8 @@ def test_what_is_wrong_with_an_archive_is_told_and_the_rest_is_planned_for(
     assert [(one["time"], one["policy"], told in one["reason"]) for one in found["failed"]] == [
         (rfc(time), None, True) for time in failed
     ]
-    assert all(f"error: {rfc(time)}" in answer.err for time in failed)
+    assert all(f"error: {rfc(time)}: " in answer.err for time in failed)
+    assert not any(f"{rfc(time)}: {rfc(time)}" in answer.err for time in failed)
     policies = 2 if replay else 1  # and the history in which nothing is moved
     assert [row["time"] for row in found["rows"]] == [rfc(START + at) for at in left] * policies
 
