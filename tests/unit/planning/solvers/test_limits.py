@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 import rescheduler
-from rescheduler.backtest.counted_clock import CountedClock
+from rescheduler.batch.backtest.counted_clock import CountedClock
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.cp_sat import cp_model
 from rescheduler.planning.solvers.highs import Linear, MixedInteger, Pace

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rescheduler.backtest.counted_clock import CountedClock
+from rescheduler.batch.backtest.counted_clock import CountedClock
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.solvers.loading import LOADING_SECONDS, may_use_programmes
 from tests.clocks import FakeClock

@@ -13,7 +13,7 @@ import pytest
 
 from rescheduler.adapters.files.archive.archive_writing import ArchiveWriter
 from rescheduler.adapters.files.archive.recorded_content import read_content
-from rescheduler.backtest.task import Planned
+from rescheduler.batch.backtest.task import Planned
 from rescheduler.cli.commands.archives import backtest as command
 from rescheduler.policy.fields.policy import API_VERSION
 from tests.unit.adapters.files.archive.snapshots import recording

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rescheduler.backtest.counted_clock import CountedClock
+from rescheduler.batch.backtest.counted_clock import CountedClock
 from rescheduler.extension_points import Clock, no_progress
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.disruption import MoveLimits

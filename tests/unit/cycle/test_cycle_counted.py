@@ -14,7 +14,7 @@ from msgspec import structs
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.simulated.scenarios import fragmented, infeasible
-from rescheduler.backtest.counted_clock import CountedClock
+from rescheduler.batch.backtest.counted_clock import CountedClock
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.extension_points import Clock
