@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from rescheduler.execution.core.events import Accepted, Allowed, Event, NotYet, Refused, Written
+from rescheduler.execution.core.events import Accepted, Allowed, Event, HeldBack, NotYet, Refused, Written
 from rescheduler.execution.eviction import evicting
 from rescheduler.execution.eviction.evicting import Evictor
-from rescheduler.execution.stopping import PlanStoppedError, Waiter
+from rescheduler.execution.stopping import NoRoomError, PlanStoppedError, Waiter
 from rescheduler.extension_points import EvictionAnswer, NotSentError
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PodReference
@@ -34,6 +35,7 @@ class Stage:
     objections: list[str | None] = field(default_factory=list)
     seen_before: float = 0.0
     timeout: float = 600.0
+    is_full: bool = False
 
     def __post_init__(self) -> None:
         self.clock = FakeClock()
@@ -63,7 +65,13 @@ class Stage:
 
     def announce(self, *_: Any) -> str | None:
         """As the ledger's session would."""
+        if self.is_full:
+            raise NoRoomError("the ledger is full")
         return None
+
+    def left(self, move: Move) -> None:
+        """As the ledger's session would."""
+        self.told.append((move.pod.name, "left"))
 
     def last_look(self, _move: Move) -> str | None:
         """As the ledger's session would."""
@@ -221,3 +229,37 @@ def test_a_request_that_was_never_sent_leaves_nothing_in_flight() -> None:
         stage.sent()
     assert stage.evictor.in_flight is None
     assert stage.told == [("web-0", "no way there")]
+
+
+def test_a_ledger_that_is_full_holds_the_move_back() -> None:
+    """It is no refusal of this move: whoever makes room asks again."""
+    stage = Stage(is_full=True)
+    stage.evictor.ask(7, MOVE, POD)
+    assert is_event(stage.evictor.write(7), HeldBack(7))
+    assert stage.evictor.give_up() == "the ledger is full"
+
+
+@pytest.mark.parametrize(("seconds", "reads"), [(1.0, 0), (1.1, 1)])
+def test_a_pod_that_changed_while_it_was_announced_is_left(seconds: float, reads: int) -> None:
+    """A look of a second ago is still good, and the API server compares versions besides."""
+    stage = Stage(live=structs.replace(POD, resource_version="2"))
+    stage.evictor.ask(7, MOVE, POD)
+    stage.evictor.write(7)
+    stage.clock.sleep(seconds)
+    found = stage.evictor.send(7)
+    assert stage.told.count("read") == reads
+    assert isinstance(found, Refused) is bool(reads)
+    assert ("changed while its eviction was announced" in stage.evictor.give_up()) is bool(reads)
+
+
+def test_a_lost_answer_whose_pod_has_left_is_told_to_the_ledger() -> None:
+    """It is in doubt no more."""
+    stage = Stage([YES, EvictionAnswer("Failed", "reset")], live=None)
+    assert is_event(stage.sent(), Accepted(7))
+    assert stage.told[-1] == ("web-0", "left")
+
+
+def test_a_conflict_in_a_dry_run_is_waited_out_for_a_second() -> None:
+    """Unless the server asks for more only budgets and overload take longer."""
+    stage = Stage([EvictionAnswer("Conflict")])
+    assert is_event(stage.evictor.ask(7, MOVE, POD), NotYet(7, stage.clock.monotonic() + 1.0))
