@@ -7,7 +7,8 @@ places for the evicted pods. Where it cannot, covers without such pods are added
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -57,6 +58,7 @@ MOST_ROUNDS = 40
 MOST_FAILURES = 14
 FAILURES_TO_SALVAGE = 3
 MOST_EXTRA = 8
+MOST_OTHERS = 8
 NOISE_OF_PRICES = 0.25
 Multiset = tuple[int, ...]
 FloatArray = npt.NDArray[np.float64]
@@ -121,7 +123,7 @@ class OneHop:
                 continue
             self._failures += 1
             if not self._chain(chosen, replacement, state) and self._failures <= FAILURES_TO_SALVAGE:
-                self._offer(*self._in_turn(chosen))
+                self._offer(*self._in_turn(self._salvageable(chosen)))
             self._bar([row for column in chosen for row in column.rows], replacement.failed)
 
     def begin_again(self, number: int) -> None:
@@ -140,8 +142,9 @@ class OneHop:
             AtMost(tuple(int(larger[list(column.rows)].sum()) for column in columns), limit)
             for larger, limit in self._bars.values()
         ]
-        if len(self.best.places) == len(self.problem.pending):
+        if self._helps_all():
             at_most.append(AtMost(tuple(len(column.rows) for column in columns), self.best.evictions - 1))
+        bars = [*at_most, *self._limits(columns)]
         waiting, evictions_per_pod = self.waiting, self.problem.pending_groups.evictions_per_pod
         answer = solve_master(
             columns,
@@ -150,7 +153,7 @@ class OneHop:
             self.deadline.part(0.3),
             self.seed,
             Conditions(
-                at_most=at_most,
+                at_most=bars,
                 most_helped=self._ceiling,
                 together=waiting.together,
                 evictions_per_pod=None if evictions_per_pod is None else evictions_per_pod * EVICTION_COST,
@@ -161,6 +164,29 @@ class OneHop:
         ):
             return None
         return [columns[number] for number in answer.chosen]
+
+    def _limits(self, columns: Sequence[Column]) -> list[AtMost]:
+        """The limits of the plan that columns together could pass: without them the master asks for too much."""
+        left = self.problem.remaining
+        spaces = [self._namespaces(column.rows) for column in columns]
+        bars = [AtMost(tuple(len(column.rows) for column in columns), left.in_all)]
+        if left.of_namespace is not None:
+            names = sorted(set[str]().union(*spaces))
+            bars += [AtMost(tuple(space[name] for space in spaces), left.of(name)) for name in names]
+        return [bar for bar in bars if sum(bar.use) > bar.limit]
+
+    def _is_within_limits(self, rows: Sequence[int]) -> bool:
+        """Whether these evictions are no more than are left in all and in each namespace."""
+        left = self.problem.remaining
+        if len(rows) > left.in_all:
+            return False
+        return left.of_namespace is None or all(
+            count <= left.of(name) for name, count in self._namespaces(rows).items()
+        )
+
+    def _namespaces(self, rows: Sequence[int]) -> Counter[str]:
+        pods = self.problem.columns.cluster.pods
+        return Counter(pods[self.problem.movable[row]].namespace for row in rows)
 
     def _helps_all(self) -> bool:
         return len(self.best.places) == len(self.problem.pending)
@@ -213,10 +239,18 @@ class OneHop:
         for column in chosen:
             covers.remove(column.node, column.rows)
         moves = chain(self.problem, state, covers, replacement.failed)
-        if moves is None:
+        if moves is None or len(replacement.moves) + len(moves) > self.problem.remaining.in_all:
             return False
         self._offer(chosen, Replacement({**replacement.moves, **moves}, ()))
         return True
+
+    def _salvageable(self, chosen: list[Column]) -> list[Column]:
+        """The chosen columns; where limits kept the master from choosing more, at last others for those that fail."""
+        pool = list(self._pool.values())
+        if self._failures < FAILURES_TO_SALVAGE or not self._limits(pool):
+            return chosen
+        others = sorted(pool, key=lambda item: (item.cost / sum(item.counts), item.node))
+        return [*chosen, *others[: MOST_OTHERS * len(chosen)]]
 
     def _in_turn(self, chosen: list[Column]) -> tuple[list[Column], Replacement]:
         """As many columns as can be, the cheapest first, each with new places for all pods that it evicts."""
@@ -224,14 +258,27 @@ class OneHop:
         kept: list[Column] = []
         moves: dict[int, int] = {}
         for column in sorted(chosen, key=lambda item: (item.cost / sum(item.counts), item.node)):
+            if self.deadline.is_over() or not self._may_stand_beside(column, kept):
+                continue
             trial = state.copy()
             assume_all(trial, self.waiting.assign([*kept, column]))
             replacement = replace_rows(self.problem, trial, column.rows)
-            if not replacement.failed:
+            lacking = self.waiting.demand(column.counts) > 0  # earlier ones may have gone where this one has its room
+            has_room = (trial.placement.free()[lacking, column.node] >= 0).all()
+            if has_room and not replacement.failed:
                 kept.append(column)
                 moves.update(replacement.moves)
                 state = trial
         return kept, Replacement(moves, ())
+
+    def _may_stand_beside(self, column: Column, kept: list[Column]) -> bool:
+        """Whether a column may stand beside others: another node, a pod that still waits, evictions that are left."""
+        left = [most - sum(other.counts[number] for other in kept) for number, most in enumerate(self.waiting.counts)]
+        return (
+            all(other.node != column.node for other in kept)
+            and any(count and room > 0 for count, room in zip(column.counts, left, strict=True))
+            and self._is_within_limits([row for other in (*kept, column) for row in other.rows])
+        )
 
     def _offer(self, kept: list[Column], replacement: Replacement) -> None:
         """Keep a plan if it is the best so far."""
