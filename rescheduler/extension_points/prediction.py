@@ -34,5 +34,12 @@ class SchedulerPrediction(Protocol):
     def totals(self, pod: int, placement: Placement) -> IntArray:
         """Total score of each node, int64[N], -1 where a filter refuses; on its own node as if the pod had left."""
 
+    def is_outdone(self, pod: int, node: int, others: Sequence[int], placement: Placement) -> bool:  # noqa: ARG002
+        """Whether one of some nodes is liked better than a node; False also where that is not found out at once.
+
+        The pod stands on none of these nodes, and what it holds where it stands does not matter.
+        """
+        return False
+
     def is_entangled(self, pod: int) -> bool:
         """Whether other pods decide, beyond resources, where this pod fits (ports, affinity, spread, volumes)."""

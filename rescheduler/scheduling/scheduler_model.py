@@ -97,6 +97,12 @@ class SchedulerModel(SchedulerPrediction):
             return candidates
         return _highest(self.total(pod, placement, feasible), candidates)
 
+    def is_outdone(self, pod: int, node: int, others: Sequence[int], placement: Placement) -> bool:
+        """See ``SchedulerPrediction``; False for pods that are nominated or that the fast path does not serve."""
+        if self.fast_path is None or (self._nominations and pod in self._nominations.node_of):
+            return False
+        return not self._guests(pod, placement) and self.fast_path.is_outdone(pod, [node, *others], placement)
+
     def scores(self, pod: int, placement: Placement, feasible: BoolArray) -> dict[str, IntArray]:
         """Normalised scores int64[N] by plugin; they mean something on feasible nodes only."""
         return {score.plugin.name: score.plugin.score(pod, placement, feasible) for score in self._profile(pod).scores}

@@ -132,6 +132,12 @@ class BesideOldCopies:
         best = int(totals.max(initial=-1))
         return np.flatnonzero(totals == best) if best >= 0 else np.zeros(0, dtype=np.int64)
 
+    def is_outdone(self, pod: int, node: int, others: Sequence[int], placement: Placement) -> bool:
+        """See ``SchedulerPrediction``; False beside an old copy."""
+        if self._old_copies.refuse(pod, placement) is not None:
+            return False
+        return self._prediction.is_outdone(pod, node, others, placement)
+
     def totals(self, pod: int, placement: Placement) -> IntArray:
         """Total score of each node, int64[N], -1 where something refuses."""
         refused = self._old_copies.refuse(pod, placement)

@@ -42,11 +42,15 @@ class Arrivals:
         """Whether the pod may arrive on one node now."""
         if self.ignores_room:
             return bool(self.open_nodes(pod)[node])
-        if self.problem.is_entangled(pod):
-            if not self.problem.meetings.knows(pod):
+        return self.has_room(pod, node) and self.others_allow(pod, node)
+
+    def others_allow(self, pod: int, node: int) -> bool:
+        """Whether the pod may arrive on a node that is open to it and has room for it, beside the pods there."""
+        if self.ignores_room or self.problem.is_entangled(pod):
+            if self.ignores_room or not self.problem.meetings.knows(pod):
                 return bool(self.open_nodes(pod)[node])
-            return self.has_room(pod, node) and self.problem.meetings.allow(pod, node, self.placement)
-        return self.has_room(pod, node)
+            return self.problem.meetings.allow(pod, node, self.placement)
+        return True
 
     def has_room(self, pod: int, node: int) -> bool:
         """Whether one node is open to the pod and has room for it now, where other pods are apart."""

@@ -24,6 +24,7 @@ def close(placement: Placement, nodes: Iterable[int]) -> None:
     placement.used[:, list(nodes)] += FULL
 
 
+_MOST_LIKED = 16
 NOTHING_RESERVED: Mapping[int, int] = MappingProxyType({})
 
 
@@ -39,6 +40,7 @@ class SchedulerChoice:
         self._prediction = problem.prediction
         self._requests = problem.columns.requests
         self._shape_of = problem.columns.shape_of
+        self._liked: dict[int, None] = {}
 
     def best(self, pod: int) -> list[int]:
         """Nodes that it likes best for a pod, the pod's own among them where it is."""
@@ -55,6 +57,23 @@ class SchedulerChoice:
         finally:
             self.placement.used[:, origin] = kept
         return [node for node in best if node != origin]
+
+    def is_liked(self, pod: int, node: int) -> bool:
+        """Whether a node is among those that it likes best for a pod whose own node is closed to it.
+
+        Most are not where plans pack nodes that the scheduler would spread over: what it liked best for other pods of
+        late mostly tells that at once.
+        """
+        here = self.placement.places(pod)
+        if self._prediction.is_outdone(pod, node, [n for n in self._liked if n not in here], self.placement):
+            return False
+        best = self.elsewhere(pod)
+        for liked in best[:1]:
+            self._liked.pop(liked, None)
+            self._liked[liked] = None
+            if len(self._liked) > _MOST_LIKED:
+                del self._liked[next(iter(self._liked))]
+        return node in best
 
     def among(self, pod: int, is_open: BoolArray) -> list[int]:
         """Nodes that it likes best for a pod if only these were open, bool[N]."""
@@ -102,7 +121,7 @@ def guided_moves(
             break
         if pod in reserved:
             choice.reserve(pod, node, -1)
-        if pod not in exchanged and node in choice.elsewhere(pod):
+        if pod not in exchanged and choice.is_liked(pod, node):
             liked.add(pod)
         choice.send(pod, node)
     return frozenset(pod for wave in schedule.waves for pod, _ in wave if pod not in liked)

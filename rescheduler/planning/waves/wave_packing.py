@@ -130,9 +130,10 @@ class _Packing:
             self._next.append(number)
         elif not self.waves.now.has_room(pod, node):
             self._for_room[node].append(number)
-        elif not self.waves.try_move(pod, node):
+        elif not self.waves.now.others_allow(pod, node):
             self._refused.append(number)
         else:
+            self.waves.add(pod, node)
             return
         for mine in self.groups.of(pod):  # another pod of the group may go in its place
             if self._for_group[mine]:

@@ -173,13 +173,17 @@ class Waves:
         """Add a move to the present wave if it may run beside the others of it."""
         if not self.may_leave(pod) or not self.now.can_arrive(pod, node):
             return False
+        self.add(pod, node)
+        return True
+
+    def add(self, pod: int, node: int) -> None:
+        """Add a move that is known to be possible."""
         self.now.placement.move(pod, node)
         self.wave.append((pod, node))
         self._spent.update(self.groups.of(pod))
         self._in_wave[pod] = True
         if self.problem.is_entangled(pod):
             self._watched[self.problem.entanglement.watched(pod)] = True
-        return True
 
     def may_exchange(self, moves: Moves) -> bool:
         """Whether groups and filters let all pods of these moves leave before any arrives, once the wave has ended."""

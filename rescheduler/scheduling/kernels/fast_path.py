@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
@@ -42,6 +44,15 @@ class FastPath:
         finally:
             _put_back(placement, own)
         return np.where(found == REFUSED, -1, found)
+
+    def is_outdone(self, pod: int, nodes: Sequence[int], placement: Placement) -> bool:
+        """Whether the first of these nodes has a lower total than another; False where all nodes together decide."""
+        kind = self.kinds.of(pod)
+        if kind is None or kind.shares:
+            return False
+        rows = np.array(nodes, dtype=np.int64)
+        found = totals(kind, use_of(placement).at(rows), kind.base[rows])
+        return bool(found[0] < found.max())
 
     def feasible(self, pod: int, placement: Placement) -> BoolArray | None:
         """Nodes that pass every filter, bool[N]; a fresh array."""

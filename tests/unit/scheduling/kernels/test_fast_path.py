@@ -64,6 +64,31 @@ def test_pods_with_ties_get_equal_answers(arithmetic: Arithmetic, seed: int) -> 
     assert_equal_answers(fast, SchedulerModel(placement.columns, arithmetic=None), placement)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+@given(seed=st.integers(0, 2**63))
+@settings(deadline=None, max_examples=30)
+def test_a_node_is_outdone_only_by_one_that_is_liked_better(profile: str, seed: int) -> None:
+    """Whatever it is compared with: never where it is among the best of these, always where their own totals decide."""
+    draw = Draw(seed)
+    columns = columns_of(untied_cluster(draw))
+    placement, profiles = Placement(columns), {DEFAULT_SCHEDULER: PROFILES[profile]}
+    fast, plain = SchedulerModel(columns, profiles), SchedulerModel(columns, profiles, arithmetic=None)
+    assert fast.fast_path is not None
+    step(draw, placement)
+    for number in range(columns.pod_count):
+        nodes = [node for node in range(columns.node_count) if node not in placement.places(number)]
+        if not nodes:
+            continue
+        node, others = nodes[0], nodes[1:]
+        feasible = plain.feasible(number, placement)
+        totals = plain.total(number, placement, feasible) if feasible.any() else np.zeros(len(feasible))
+        kind = fast.fast_path.kinds.of(number)
+        assert kind is not None
+        is_outdone = any(feasible[other] and (not feasible[node] or totals[other] > totals[node]) for other in others)
+        assert fast.is_outdone(number, node, others, placement) == (is_outdone and not kind.shares)
+        assert not plain.is_outdone(number, node, others, placement)
+
+
 @given(seed=st.integers(0, 2**63))
 @_ON_FIXTURES
 def test_nominated_pods_count(seed: int) -> None:
