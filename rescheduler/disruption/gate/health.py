@@ -221,7 +221,8 @@ def _taken(
     taken: Counter[str] = Counter()
     for pod in cluster.pods:
         if now_on.get(pod.uid, pod.node_name) in nodes and not pod.is_finished and not pod.is_terminating:
-            taken.update(dict(pod.spec.requests if pod.held is None else pod.held))
+            for name, amount in pod.spec.requests if pod.held is None else pod.held:
+                taken[name] += amount
     return taken
 
 

@@ -114,13 +114,18 @@ class EmptyingSearch:
             self.bound = 0.0
             return
         movable = len(self.situation.problem.movable)
+        if self._is_warm:  # mostly there is nothing to add to what the last plan found
+            self.prove()
+            if self._is_done():
+                return
         before = self.deadline.remaining()
         self._begin(movable)
         left = self.deadline.remaining()
         if left <= _TIMES_TO_PROVE * (before - left):  # too little even for the bound
             self._construct(self.deadline)
             return
-        self.prove()
+        if not self._is_warm:
+            self.prove()
         if self.bound <= 0 or self.deadline.is_over() or (self._is_warm and self._is_done()):
             return
         self._guide()

@@ -13,7 +13,7 @@ from msgspec import structs
 from rescheduler.adapters.simulated.scenarios import fragmented, several_pending
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import Plan, Status
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import budget, cluster, node, pod, workload
 from tests.clocks import FakeClock, LookedAtClock
@@ -113,6 +113,22 @@ def test_a_search_goes_on_from_its_start() -> None:
     assert {move.from_node for move in start.moves} == {"n11", "n12"}
     more = planned(world, policy("EmptyNodes"), start)
     assert merit(more) > merit(start)
+
+
+def test_a_start_that_is_best_already_is_proven_so_at_once() -> None:
+    """Nothing is sought beside it, not even by the simple rule: rounds in which nothing has changed are short."""
+    world, wanted, steps = scattered(), policy("EmptyNodes"), list[str]()
+    start = planned(world, wanted)
+    assert start.objectives[0].status is Status.OPTIMAL
+
+    def progress(step: str, done: int = 0, total: int | None = None) -> None:
+        steps.append(step)
+
+    warm = make_plan(world, wanted, CycleOptions(FakeClock(), start=start, progress=progress))
+    assert warm.objectives[0].status is Status.OPTIMAL
+    assert merit(warm) == merit(start)
+    assert "bounding what can be emptied" in steps
+    assert not [step for step in steps if step.startswith("emptying node by node")]
 
 
 def test_pods_and_nodes_that_are_gone_are_left_out_and_told() -> None:
