@@ -33,7 +33,8 @@ class WaveArrivals:
         if found is None:
             found = self._requested[node] = Counter()
             for position in self.on(node):
-                found.update(dict(self.arrivals[position].pod.spec.requests))
+                for name, amount in self.arrivals[position].pod.spec.requests:
+                    found[name] += amount
         return found
 
     def picked(self, selectors: Iterable[LabelSelector | None]) -> Iterable[int]:

@@ -188,6 +188,7 @@ class World:
         self.rules = rules or ArrivalRules()
         self.reserved_volumes: set[str] = set()  # static volumes that pods which arrived will take
         self.kept: dict[Hashable, Mapping[str, str]] = {}  # what depends on nodes and templates alone
+        self.kept_counts: dict[Hashable, Mapping[str, int]] = {}
         self.loads: dict[Hashable, Mapping[str, float]] = {}  # measured loads by node
         self._pods: dict[str, tuple[Pod, ...]] = dict(cluster.pods_by_node)
         self._counts: dict[Hashable, Counter[str]] = {}

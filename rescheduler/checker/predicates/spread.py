@@ -42,7 +42,7 @@ def _skew(
     selector = _with_label_keys(constraint, pod)
     domain_of = _domains(pod, constraint, keys, world)
     here = arrival.node.labels[constraint.topology_key]
-    counts = Counter(dict.fromkeys(domain_of.values(), 0))
+    counts = Counter(_none_counted(domain_of, world))
     if selector is not None and selector.requirements:  # an empty selector counts nobody, and yet selects the pod
         for name, number in _standing(world, selector, pod.namespace).items():
             if name in domain_of:
@@ -80,6 +80,14 @@ def _domains(pod: Pod, constraint: TopologySpreadConstraint, keys: tuple[str, ..
             and (taints_matter is None or hostile_taint(node, spec) is None)
         }
     return world.kept[key]
+
+
+def _none_counted(domain_of: Mapping[str, str], world: World) -> Mapping[str, int]:
+    """0 for each domain; ``domain_of`` is kept by the world, so that its identity tells it."""
+    key = ("none", id(domain_of))
+    if key not in world.kept_counts:
+        world.kept_counts[key] = dict.fromkeys(domain_of.values(), 0)
+    return world.kept_counts[key]
 
 
 def _with_label_keys(constraint: TopologySpreadConstraint, pod: Pod) -> LabelSelector | None:

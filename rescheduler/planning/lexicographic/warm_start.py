@@ -19,6 +19,8 @@ from rescheduler.planning.waves.still_possible import still_possible
 
 SHARE_OF_LOOKING = 0.25
 """Of an objective's time, for what of the start still finds room and an order."""
+SHARE_OF_LOOKING_AT_MOVES = 0.6
+"""The same where that only packs moves, one look at each: what is cut off there is mostly not found again in time."""
 NOT_ASKED = "for objectives that are not asked for"
 POD_GONE = "of pods that are gone"
 ELSEWHERE = "of pods that stand elsewhere now"
@@ -50,7 +52,10 @@ class WarmStart:
         if not left.moves and not left.places:
             return WaveSchedule()
         limits = remaining_limits(request.eligibility.limits, request.placement)
-        found = still_possible(problem_of(request), limits, left, request.deadline().part(SHARE_OF_LOOKING))
+        deadline, problem = request.deadline(), problem_of(request)
+        is_quick = not left.places and not problem.may_evict_first
+        share = SHARE_OF_LOOKING_AT_MOVES if is_quick else SHARE_OF_LOOKING
+        found = still_possible(problem, limits, left, deadline.part(share))
         lost = len(draft.moves) + len(draft.places) - found.evictions - len(found.places)
         self.impossible.setdefault(objective, lost)
         return found

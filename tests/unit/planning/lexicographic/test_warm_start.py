@@ -14,6 +14,12 @@ from rescheduler.adapters.simulated.scenarios import fragmented, several_pending
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, Status
+from rescheduler.planning.lexicographic import warm_start
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.draft import Draft, WaveSchedule
+from rescheduler.planning.problem.problem import Problem
+from rescheduler.planning.problem.remaining_limits import RemainingLimits
+from rescheduler.planning.waves.still_possible import still_possible
 from rescheduler.policy.fields.policy import Policy
 from tests.builders import budget, cluster, node, pod, workload
 from tests.clocks import FakeClock, LookedAtClock
@@ -113,6 +119,26 @@ def test_a_search_goes_on_from_its_start() -> None:
     assert {move.from_node for move in start.moves} == {"n11", "n12"}
     more = planned(world, policy("EmptyNodes"), start)
     assert merit(more) > merit(start)
+
+
+@pytest.mark.parametrize(
+    ("name", "guidance", "share"),
+    [("EmptyNodes", "Hold", 0.6), ("EmptyNodes", "Guide", 0.25), ("MakeRoom", "Hold", 0.25)],
+)
+def test_moves_that_only_need_to_be_packed_may_be_looked_at_for_most_of_the_time(
+    name: str, guidance: str, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is cut off of a large start is lost; where orders are sought, that must leave time for the search."""
+    world, wanted, given = world_of(name), policy(name, guidance=guidance), list[float]()
+    start = planned(world, wanted)
+
+    def looked_at(problem: Problem, limits: RemainingLimits, draft: Draft, deadline: Deadline) -> WaveSchedule:
+        given.append(deadline.seconds)
+        return still_possible(problem, limits, draft, deadline)
+
+    monkeypatch.setattr(warm_start, "still_possible", looked_at)
+    planned(world, wanted, start)
+    assert given == [pytest.approx(60 * share)]
 
 
 def test_a_start_that_is_best_already_is_proven_so_at_once() -> None:
