@@ -203,6 +203,8 @@ class Settler:
 
     def tell(self, item: EvictedPod) -> None:
         """Tell where a pod came to rest."""
+        if item.replacement is not None and item.landed_on is not None:
+            self._nominator.arrived(reference_to(item.replacement))
         if item.landed_on is None:
             why = "" if item.unwanted is None else f": {item.unwanted}"
             self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, f"nothing recreates this pod{why}")
