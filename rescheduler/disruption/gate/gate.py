@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from rescheduler.disruption.gate.breaker import breaker_objection, is_on_trial
 from rescheduler.disruption.gate.health import Finding
+from rescheduler.model.columns.selectors import NodeTable
 from rescheduler.model.columns.taints import BANS, CORDON, is_tolerated
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster
@@ -279,6 +280,15 @@ def _ban(node: Node, pod: Pod) -> Taint | None:
     return None
 
 
+def _is_selected(node: Node, pod: Pod) -> bool:
+    """Whether a pod's node selector and required affinity name a node: its labels may be others by now."""
+    rules = pod.spec.node_affinity
+    required = None if rules is None else rules.required
+    if required is None and not pod.spec.node_selector:
+        return True
+    return bool(NodeTable([node]).demanded(pod.spec.node_selector, required)[0])
+
+
 def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[str, str]]:
     """Whether there still is a place for the pod."""
     if not move.has_destination:
@@ -297,5 +307,7 @@ def _destination(move: Move, pod: Pod, context: GateContext) -> Iterator[tuple[s
             "Destination",
             f"has no place any more: node {move.to_node} has taint {ban.key}, which it does not tolerate",
         )
+    elif not _is_selected(node, pod):
+        yield "Destination", f"has no place any more: its node selector or affinity leaves node {move.to_node} out"
     if move.pod.uid in context.obstacles:
         yield "Destination", f"has no place on {move.to_node} any more: {context.obstacles[move.pod.uid]}"

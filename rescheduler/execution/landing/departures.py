@@ -27,6 +27,7 @@ class EvictedPod:
     ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in. ``old``: the pod itself
     as seen last, where it is moved by surge: it is one of its owner's pods no more, and stands until the end.
     ``successor``: uid of the replacement whose work lets a pod that moves by surge go; see ``take_over``.
+    ``unwanted``: why its owner will make no other, though nothing has come yet; None: it may.
     """
 
     move: Move
@@ -38,6 +39,7 @@ class EvictedPod:
     refused: Pod | None = None
     old: Pod | None = None
     successor: str | None = None
+    unwanted: str | None = None
 
     def take_over(self) -> None:
         """The replacement seen last works, so that the old pod may go; from now on it lets nobody else go besides."""
@@ -46,7 +48,7 @@ class EvictedPod:
     @property
     def has_owner(self) -> bool:
         """Whether anything recreates the pod."""
-        return self.pod.controller is not None
+        return self.pod.controller is not None and self.unwanted is None
 
     @property
     def landed_on(self) -> str | None:

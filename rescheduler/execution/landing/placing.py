@@ -10,7 +10,7 @@ from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.landing.outcomes import Outcomes, landing
 from rescheduler.execution.stopping import PlanOvertakenError, Waiter
-from rescheduler.extension_points import Clock, ExecutionTarget, Progress
+from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, PodReference, reference_to
 
@@ -42,6 +42,7 @@ class Nominator:
         self._holds = holds
         self._clock = clock
         self._leads: dict[PodReference, _Lead] = {}
+        self._nominated: dict[PodReference, str] = {}
 
     def lead(self, pod: PodReference, node: str, holder: PodReference, *, after_seconds: float = 0.0) -> None:
         """Lead a pod to a node whose room is kept under the name of ``holder``; to be called while it is pending.
@@ -56,7 +57,7 @@ class Nominator:
             return
         if lead.hold is not None and self._holds.of(holder) is None:
             self._holds.set([lead.hold])
-        self._target.nominate(pod, node)
+        self._nominate(pod, node)
         self._holds.release([holder])
         lead.due_at = self._clock.monotonic() + lead.patience_seconds
         lead.patience_seconds *= 2
@@ -64,7 +65,27 @@ class Nominator:
     def suggest(self, pod: PodReference, node: str) -> None:
         """Nominate a pod for room that is free already."""
         if self.is_guided:
-            self._target.nominate(pod, node)
+            self._nominate(pod, node)
+
+    def arrived(self, pod: PodReference) -> None:
+        """A pod has a node: its nomination says nothing any more."""
+        self._nominated.pop(pod, None)
+
+    def end(self) -> list[str]:
+        """Take off what is left of nominations, which would keep room for pods that nobody leads any more; in words
+        which of them could not be."""
+        left = []
+        for pod, node in self._nominated.items():
+            try:
+                self._target.withdraw_nomination(pod, node)
+            except ClusterError as error:
+                left.append(f"the nomination of {pod.key} to {node} could not be taken off: {error}")
+        self._nominated.clear()
+        return left
+
+    def _nominate(self, pod: PodReference, node: str) -> None:
+        if self._target.nominate(pod, node):
+            self._nominated[pod] = node
 
 
 PATIENCE_SECONDS: Final = 30.0
@@ -139,6 +160,7 @@ class Placer:
             return False
         self._outcomes.of_placement(item, landing(item.node, live.node_name), live.node_name)
         self._holds.release([item.pod])
+        self._nominator.arrived(item.pod)
         if self._nominator.is_guided:
             self._target.record(item.pod, "RoomMade", f"got a place on {live.node_name}")
         return True

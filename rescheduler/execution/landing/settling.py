@@ -9,6 +9,7 @@ from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.landing.departures import Departures, EvictedPod
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.landing.placing import PATIENCE_SECONDS, Nominator
+from rescheduler.execution.landing.unwanted import UnwantedPods
 from rescheduler.execution.stopping import MoveFailedError, PlanStoppedError, Waiter
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, Progress
 from rescheduler.model.plan.plan import Move, OutcomeKind, reference_to
@@ -43,6 +44,7 @@ class Settler:
         self._progress = progress
         self._departures = Departures(target)
         self._failing_since: float | None = None
+        self._unwanted = UnwantedPods(target.read)
 
     def watch(self, departures: Departures) -> None:
         """Remember a wave's departures, for the report of a plan that stops amid them."""
@@ -163,7 +165,7 @@ class Settler:
 
     def look(self, only: EvictedPod | None = None) -> None:
         """See how they stand, and lead those that wait for a node. Raises PlanStoppedError at a failed replacement."""
-        if not self._tolerated(lambda: self._departures.look(only)):
+        if not self._tolerated(lambda: self._see(only)):
             return
         for item in self._departures.all if only is None else [only]:
             new = item.replacement
@@ -171,6 +173,10 @@ class Settler:
                 pod = reference_to(new)
                 self._nominator.lead(pod, item.move.to_node, item.move.pod, after_seconds=OWN_WAY_SECONDS)
         self._stop_at_failure()
+
+    def _see(self, only: EvictedPod | None) -> None:
+        self._departures.look(only)
+        self._unwanted.find(self._departures.all if only is None else [only], self._clock.monotonic())
 
     def _stop_at_failure(self) -> None:
         """A move whose replacement cannot work ends the plan: nothing gets better by moving more."""
@@ -197,8 +203,11 @@ class Settler:
 
     def tell(self, item: EvictedPod) -> None:
         """Tell where a pod came to rest."""
+        if item.replacement is not None and item.landed_on is not None:
+            self._nominator.arrived(reference_to(item.replacement))
         if item.landed_on is None:
-            self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, "nothing recreates this pod")
+            why = "" if item.unwanted is None else f": {item.unwanted}"
+            self._outcomes.of_move(item.move, OutcomeKind.LANDED_ELSEWHERE, None, f"nothing recreates this pod{why}")
         else:
             self._outcomes.landed(item.move, item.landed_on, f"as {_name(item)}")
 

@@ -259,6 +259,7 @@ class PlanRun:
             message = f"stopped while its eviction was under way: {said}"
             self.outcomes.of_move(flying, OutcomeKind.UNKNOWN, None, message)
         self._settler.tell_open(wait=not (self._ending.came() or is_interrupted))
+        self.outcomes.warnings.extend(self._nominator.end())
 
     def _begin(self) -> Plan | None:
         """Read, sort out what is left, prove it, and keep its holes; None if nothing is left to do."""

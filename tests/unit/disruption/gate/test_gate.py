@@ -19,7 +19,7 @@ from rescheduler.disruption.gate.health import Finding
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import Breaker
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import Taint, Toleration
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, Requirement, Taint, Toleration
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import DisruptionGroup, MoveLimits
 from rescheduler.model.plan.leaving_taint import leaving_taint
@@ -175,6 +175,26 @@ def test_a_closed_destination_takes_pods_that_tolerate_it(state: dict[str, Any])
     anything = (Toleration(operator="Exists"),)
     pods = tuple(structs.replace(item, spec=structs.replace(item.spec, tolerations=anything)) for item in found.pods)
     assert rules(permit_wave([move(0)], context(replace(found, nodes=nodes, pods=pods)))) == [None]
+
+
+@pytest.mark.parametrize("labels", [{"pool": "a"}, {"pool": "b"}, {}])
+@pytest.mark.parametrize("form", ["selector", "affinity"])
+def test_a_destination_that_the_pod_does_not_select_any_more_is_none(labels: dict[str, str], form: str) -> None:
+    """A node may be given other labels after the plan was proven."""
+    term = NodeSelectorTerm(expressions=(Requirement("pool", "In", ("a",)),))
+    forms: dict[str, dict[str, Any]] = {
+        "selector": {"node_selector": (("pool", "a"),)},
+        "affinity": {"node_affinity": NodeAffinityRules(required=(term,))},
+    }
+    found = world()
+    nodes = tuple(structs.replace(item, labels=labels) if item.name == "n2" else item for item in found.nodes)
+    pods = tuple(structs.replace(item, spec=structs.replace(item.spec, **forms[form])) for item in found.pods)
+    verdicts = permit_wave([move(0)], context(replace(found, nodes=nodes, pods=pods)))
+    if labels == {"pool": "a"}:
+        assert rules(verdicts) == [None]
+    else:
+        assert only(verdicts).rule == "Destination"
+        assert "leaves node n2 out" in only(verdicts).message
 
 
 def test_a_pod_is_sent_once() -> None:

@@ -6,9 +6,10 @@ from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.landing.placing import FIRST_PATIENCE_SECONDS, Nominator
-from rescheduler.extension_points import HoldRequest
+from rescheduler.extension_points import ClusterError, HoldRequest
 from rescheduler.model.plan.plan import PodReference
 
+OTHER = PodReference("default", "other-0", "u-1")
 POD = PodReference("default", "big-0", "uid")
 KEPT = HeldRoom(POD, HoldRequest("hold-a-0", "n0", (("cpu", 1000),), "", "default-scheduler", 60, "a"), True)
 
@@ -18,6 +19,7 @@ class Notebook:
 
     def __init__(self) -> None:
         self.acts: list[str] = []
+        self.is_taken, self.fails = True, False
 
     def hold(self, requests: list[HoldRequest]) -> None:
         """Note it."""
@@ -30,6 +32,13 @@ class Notebook:
     def nominate(self, pod: PodReference, node: str) -> bool:
         """Note it."""
         self.acts.append(f"nominate {pod.name} {node}")
+        return self.is_taken
+
+    def withdraw_nomination(self, pod: PodReference, node: str) -> bool:
+        """Note it, or fail."""
+        if self.fails:
+            raise ClusterError("connection refused")
+        self.acts.append(f"withdraw {pod.name} {node}")
         return True
 
 
@@ -91,3 +100,25 @@ def test_a_pod_without_a_placeholder_is_only_nominated() -> None:
     other = PodReference("default", "web-0", "uid-2")
     leading.lead(other, "n1", other)
     assert notebook.acts == ["hold", "nominate web-0 n1"]
+
+
+def test_what_was_nominated_and_has_no_node_is_let_go_at_the_end() -> None:
+    """Once; what arrived, or would not be nominated, is not asked about."""
+    leading, notebook, _ = leader()
+    leading.lead(POD, "n0", POD)
+    leading.suggest(OTHER, "n1")
+    leading.arrived(OTHER)
+    notebook.is_taken = False
+    leading.suggest(PodReference("default", "bound-0", "u-2"), "n1")
+    notebook.acts.clear()
+    assert leading.end() == []
+    assert leading.end() == []
+    assert notebook.acts == ["withdraw big-0 n0"]
+
+
+def test_a_nomination_that_cannot_be_taken_off_is_told() -> None:
+    """With the pod, the node and the reason."""
+    leading, notebook, _ = leader()
+    leading.lead(POD, "n0", POD)
+    notebook.fails = True
+    assert leading.end() == ["the nomination of default/big-0 to n0 could not be taken off: connection refused"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import pytest
 from msgspec import structs
 
 from rescheduler.extension_points import ClusterError, EvictionAnswer
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.pod import Pod
-from rescheduler.model.plan.plan import PlanResult
+from rescheduler.model.plan.plan import PlanResult, PodReference
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import World, chain, chained, executor, fragmented, outcomes, plan_of, two_moves
 
@@ -60,15 +59,43 @@ def test_a_pod_that_does_not_go_ends_the_plan() -> None:
     assert world.leftovers() == []
 
 
+class Idle(World):
+    """A cluster whose owners make no pods any more once the first eviction was granted."""
+
+    def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
+        """Their controller has not looked at them since."""
+        if not dry_run:
+            self.put(structs.replace(workload("web", 11), generation=2, observed_generation=1))
+        return super().evict(pod, resource_version, dry_run=dry_run)
+
+
 def test_an_owner_that_makes_no_new_pod_ends_the_plan() -> None:
-    """Scaled down meanwhile: after a minute nothing more is expected."""
+    """Nobody says that it wants none: after a minute nothing more is expected."""
     start = fragmented()
-    world = World(start)
-    world.put(workload("web", 11))
     plan = plan_of(start, [("web-00", "n1", 1)], [("big-0", "n0", 1)])
-    result = executor(world).carry_out(plan)
+    result = executor(Idle(start)).carry_out(plan)
     assert outcomes(result)["web-00"][0] == "Unknown"
     assert "nothing has replaced it" in result.message
+
+
+def test_a_pod_that_nobody_wants_any_more_is_not_waited_for() -> None:
+    """Its owner was scaled down after the eviction: that is told, and the others go on within seconds."""
+    start = chained()
+    world = World(start)
+
+    def leave(_reference: object, dry_run: bool) -> None:
+        if not dry_run:
+            world.put(workload("little", 0))
+
+    world.script = [None, leave]
+    began = world.clock.now()
+    result = executor(world).carry_out(chain(start))
+    assert outcomes(result)["little-0"] == ("LandedElsewhere", None)
+    [told] = [move.message for move in result.moves if move.pod.name == "little-0"]
+    assert told == "nothing recreates this pod: ReplicaSet little wants no more than 0 by now"
+    assert outcomes(result)["mid-0"] == ("Landed", "n1")
+    assert world.clock.now() - began < 30.0
+    assert world.leftovers() == []
 
 
 def test_a_replacement_without_a_place_ends_the_plan_before_its_room_is_given_away() -> None:
@@ -132,20 +159,23 @@ def push_out(world: World) -> None:
     world.delete_pod("default", standing.name)
 
 
-@pytest.mark.parametrize(
-    ("change", "seconds", "told"),
-    [(scale_down, 90, "nothing has come for it"), (push_out, 60, "waits for a node")],
-)
-def test_a_replacement_that_landed_and_is_gone_again_is_not_waited_for_for_ever(
-    change: Callable[[World], None], seconds: float, told: str
-) -> None:
+def test_a_replacement_that_landed_and_is_gone_again_is_not_waited_for_for_ever() -> None:
     """It may never come back: the plan ends as it does where nothing lands, and not when its hour is over."""
-    world, result, took = lost_while_starting(change)
-    assert took <= 20.0 + seconds + 10.0
+    world, result, took = lost_while_starting(push_out)
+    assert took <= 20.0 + 60.0 + 10.0
     assert world.evicted == ["little-0"]
     assert outcomes(result)["little-0"] == ("Unknown", None)
     assert "default/little-0 was evicted, but its replacement is gone and" in result.message
-    assert told in result.message
+    assert "waits for a node" in result.message
+    assert world.leftovers() == []
+
+
+def test_a_replacement_that_landed_and_is_not_wanted_any_more_is_let_go() -> None:
+    """It had landed as planned; nobody waits for another, and the rest of the plan is done."""
+    world, result, took = lost_while_starting(scale_down)
+    assert took <= 20.0 + 30.0
+    assert outcomes(result)["little-0"] == ("Landed", "n2")
+    assert outcomes(result)["mid-0"] == ("Landed", "n1")
     assert world.leftovers() == []
 
 
