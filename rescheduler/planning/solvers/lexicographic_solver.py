@@ -69,6 +69,7 @@ class LexicographicSolver:
         solver = RepeatableSolver(self._seed, deadline, deterministic_seconds)
         solver.parameters.linearization_level = 2
         status = solver.solve(self._model)
+        solver.count_work()
         if status == cp_model.INFEASIBLE:
             return StageResult(None, None, is_proven=True, is_infeasible=True)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

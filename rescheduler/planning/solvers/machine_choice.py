@@ -95,6 +95,7 @@ class MachineChoice:
         """The cheapest set that is not ruled out, and of equal ones the fewest machines."""
         solver = RepeatableSolver(seed, deadline, deterministic_seconds)
         status = solver.solve(self._model)
+        solver.count_work()
         if status == cp_model.INFEASIBLE:
             return MachineCandidate(None, math.inf)
         bound = max(0.0, math.floor(solver.best_objective_bound / self._weight + 1e-9) / self._steps)
@@ -160,5 +161,7 @@ def do_pack(
         _limit_room(model, problem, here, room)
     for kind, pods_of in enumerate(sits):
         model.add(sum(pods_of) == int(problem.count[kind]))
-    status = RepeatableSolver(seed, deadline, deterministic_seconds).solve(model)
+    solver = RepeatableSolver(seed, deadline, deterministic_seconds)
+    status = solver.solve(model)
+    solver.count_work()
     return {cp_model.OPTIMAL: True, cp_model.FEASIBLE: True, cp_model.INFEASIBLE: False}.get(status)

@@ -32,10 +32,6 @@ class RepeatableSolver(cp_model.CpSolver):
         else:
             parameters.max_time_in_seconds = max(_LEAST_SECONDS, left)
 
-    def solve(
-        self, model: cp_model.CpModel, solution_callback: cp_model.CpSolverSolutionCallback | None = None
-    ) -> cp_model.CpSolverStatus:
-        """Solve a model."""
-        status = super().solve(model, solution_callback)
+    def count_work(self) -> None:
+        """After ``solve``: what the search has done is work, where the deadline counts that."""
         self._deadline.work(self.deterministic_time)
-        return status

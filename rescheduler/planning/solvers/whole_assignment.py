@@ -71,6 +71,7 @@ class WholeAssignment:
         """The best assignment that is not ruled out; None if there is none, or none was found in time."""
         solver = RepeatableSolver(seed, deadline, _DETERMINISTIC_SECONDS)
         status = solver.solve(self._model)
+        solver.count_work()
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return None
         moves = {row: node for (row, node), var in self._goes.items() if solver.boolean_value(var)}

@@ -86,10 +86,13 @@ def test_what_cp_sat_has_done_counts() -> None:
     deadline = counted(5.0)
     solver = RepeatableSolver(0, deadline, 1.0)
     solver.solve(odd_sum())
+    solver.count_work()
     assert solver.deterministic_time > 0
     assert deadline.remaining() == pytest.approx(5.0 - solver.deterministic_time, abs=1e-3)
     clock = FakeClock()
-    RepeatableSolver(0, Deadline(clock, 5.0), 1.0).solve(odd_sum())
+    untold = RepeatableSolver(0, Deadline(clock, 5.0), 1.0)
+    untold.solve(odd_sum())
+    untold.count_work()
     assert clock.time == FakeClock().time
 
 
@@ -125,3 +128,11 @@ def test_solvers_are_asked_in_these_places_alone() -> None:
     asks = re.compile(r"\b(CpSolver|milp|linprog)\b[():]")
     places = {path.name for path in PRODUCT.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))}
     assert places == {"highs.py", "repeatable.py"}
+
+
+def test_whoever_asks_a_solver_counts_what_it_has_done() -> None:
+    """Right after the answer."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PRODUCT.rglob("*.py"))
+    counted_after = re.findall(r"status = solver\.solve\(.*\)\n\s+solver\.count_work\(\)", text)
+    asked = re.findall(r"solver\.solve\(", text)
+    assert text.count("= RepeatableSolver(") == len(asked) == len(counted_after) > 0
