@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -217,6 +218,24 @@ KEYS = {
 }
 
 
+@contextmanager
+def cordoned(cluster: Cluster) -> Iterator[None]:
+    """No new pod comes to nodes that are there: one may be empty by now, and of the wanted type."""
+    names = [node["metadata"]["name"] for node in cluster.api.list("nodes")]
+    for name in names:
+        cluster.api.patch("nodes", name, {"spec": {"unschedulable": True}})
+    taint = "node.kubernetes.io/unschedulable"  # by which Karpenter sees it
+    wait_until(
+        lambda: all(
+            taint in [one["key"] for one in cluster.api.get("nodes", name)["spec"].get("taints", ())] for name in names
+        ),
+        "the taint of cordoned nodes",
+    )
+    yield
+    for name in names:
+        cluster.api.patch("nodes", name, {"spec": {"unschedulable": None}})
+
+
 @pytest.mark.timeout(900, func_only=True)
 def test_cheaper_machines_are_real_and_replace_the_pool_for_the_money_that_was_said(
     cluster: Cluster, lab: Karpenter, tool: Tool, tmp_path: Path
@@ -243,10 +262,11 @@ def test_cheaper_machines_are_real_and_replace_the_pool_for_the_money_that_was_s
     assert not [write for write in writes if write.subresource == "eviction"]
     assert set(lab.node_claims()) == old
 
-    for number, machine in enumerate(machines):
-        selector = {label: machine[key] for key, label in KEYS.items()}
-        cluster.create(pod(f"buyer-{number}", cpu=machine["allocatable"]["cpu"], spec={"nodeSelector": selector}))
-    cluster.wait_pods_running(9 + len(machines), timeout_seconds=120)
+    with cordoned(cluster):
+        for number, machine in enumerate(machines):
+            selector = {label: machine[key] for key, label in KEYS.items()}
+            cluster.create(pod(f"buyer-{number}", cpu=machine["allocatable"]["cpu"], spec={"nodeSelector": selector}))
+        cluster.wait_pods_running(9 + len(machines), timeout_seconds=120)
     for number, machine in enumerate(machines):
         bought = cluster.api.get("nodes", cluster.api.get("pods", f"buyer-{number}", "default")["spec"]["nodeName"])
         for resource in ("cpu", "memory", "pods"):
