@@ -12,8 +12,8 @@ WRITES: Final = (
     "evict", "hold", "renew", "release", "nominate", "gate", "ungate", "taint", "untaint", "event", "ledger write",
 )  # fmt: skip
 SERVER: Final = (*READS, "dry run", *WRITES)
-LIKE: Final[Mapping[str, str]] = {"detach": "ungate", "give back": "ungate"}
-"""Patches of pods in runs with surges, struck by whatever strikes the other one, and no pairs of their own."""
+LIKE: Final[Mapping[str, str]] = {"detach": "ungate", "give back": "ungate", "withdraw nomination": "nominate"}
+"""Patches of pods that are seldom, struck by whatever strikes the other one, and no pairs of their own."""
 AUDIT: Final = "audit"
 """The local file, written and read without a server."""
 SITES: Final = (*SERVER, AUDIT)
