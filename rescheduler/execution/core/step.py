@@ -104,8 +104,7 @@ def _not_sent(rules: RunRules, state: RunState, event: NotSent, now: float) -> t
         case Dropped(move):
             return _next(rules, _ended(state, move, MoveStage.DROPPED), now)
         case HeldBack(move):
-            is_permitted = state.stages[move] is MoveStage.PERMITTED
-            _require(state, move, MoveStage.PERMITTED if is_permitted else MoveStage.PLANNED)
+            _require(state, move, MoveStage.PLANNED, MoveStage.PERMITTED)
             state = _put(state, move, MoveStage.PLANNED)._replace(at_hand=None, is_closed=True)
             return _next(rules, state, now)
         case Doubtful(move):
@@ -200,10 +199,11 @@ def _given_up(rules: RunRules, state: RunState, move: int, now: float) -> tuple[
     return state, (GiveUp(move), *after)
 
 
-def _require(state: RunState, move: int, stage: MoveStage) -> None:
+def _require(state: RunState, move: int, *stages: MoveStage) -> None:
     """An answer that nobody asked for is a fault of ours, and stops everything."""
-    if state.at_hand != move or state.stages[move] is not stage:
-        raise ValueError(f"move {move} is {state.stages[move].name}, not {stage.name}, and {state.at_hand} is at hand")
+    if state.at_hand != move or state.stages[move] not in stages:
+        wanted = " or ".join(stage.name for stage in stages)
+        raise ValueError(f"move {move} is {state.stages[move].name}, not {wanted}, and {state.at_hand} is at hand")
 
 
 def _ended(state: RunState, move: int, stage: MoveStage) -> RunState:
