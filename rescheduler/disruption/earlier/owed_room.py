@@ -122,7 +122,7 @@ def _missing(cluster: Cluster, ledger: Ledger, members: Mapping[str, Sequence[Po
         is_there = known is not None and known.uid == entry.pod.uid
         if is_there or lacking.get(entry.workload, 0) < 1:
             continue
-        replacement = next((pod for pod in came[entry.workload] if _is_after(pod, entry)), None)
+        replacement = next((pod for pod in came[entry.workload] if pod.is_made_since(entry.at)), None)
         if replacement is not None:
             came[entry.workload].remove(replacement)
         else:
@@ -134,7 +134,7 @@ def _waiting(ledger: Ledger, members: Mapping[str, Sequence[Pod]]) -> Iterator[_
     """Replacements that have no node yet. Who left last has the fewest to choose from, and chooses first."""
     left = {uid: list(pods) for uid, pods in members.items()}
     for entry in reversed(ledger.debts):
-        came = [pod for pod in left.get(entry.workload, ()) if _is_after(pod, entry)]
+        came = [pod for pod in left.get(entry.workload, ()) if pod.is_made_since(entry.at)]
         replacement = min(came, key=lambda pod: pod.node_name is None, default=None)
         if replacement is not None:
             left[entry.workload].remove(replacement)
@@ -157,11 +157,7 @@ def _replaces(other: Pod, pod: Pod, entry: LedgerEntry) -> bool:
     """Whether a pod of the same owner came after an eviction; when pods were made is known to the second."""
     if other.controller is None or pod.controller is None or other.is_terminating or other.is_finished:
         return False
-    return other.controller.uid == pod.controller.uid and _is_after(other, entry)
-
-
-def _is_after(pod: Pod, entry: LedgerEntry) -> bool:
-    return (pod.created_at or 0.0) >= int(entry.at)
+    return other.controller.uid == pod.controller.uid and other.is_made_since(entry.at)
 
 
 def _free(cluster: Cluster, node: Node) -> Counter[str]:

@@ -27,7 +27,8 @@ class EvictedPod:
     ``refused``: a replacement that ended before it ran, as when a kubelet does not let it in. ``old``: the pod itself
     as seen last, where it is moved by surge: it is one of its owner's pods no more, and stands until the end.
     ``successor``: uid of the replacement whose work lets a pod that moves by surge go; see ``take_over``.
-    ``unwanted``: why its owner will make no other, though nothing has come yet; None: it may.
+    ``unwanted``: why its owner will make no other, though nothing has come yet; None: it may. ``granted_at``: when
+    the API server said that it goes; seconds since the epoch, by the cluster's clock. None: nobody noted it.
     """
 
     move: Move
@@ -40,6 +41,7 @@ class EvictedPod:
     old: Pod | None = None
     successor: str | None = None
     unwanted: str | None = None
+    granted_at: float | None = None
 
     def take_over(self) -> None:
         """The replacement seen last works, so that the old pod may go; from now on it lets nobody else go besides."""
@@ -183,10 +185,12 @@ def _is_refused(pod: Pod, departure: EvictedPod) -> bool:
 def _match_replicas(departures: Sequence[EvictedPod], pods: Sequence[Pod]) -> None:
     """Share out the new pods of one owner: to those that left before they came, and then to anybody.
 
-    Who left last has the fewest to choose from, and so comes first. Those whose old pods are gone, and new pods that
-    are where they were wanted, come before others. Nobody who leaves himself takes another one's place: of those that
-    are out of their ReplicaSet already, whoever is taken out after them is told nothing by their owner's selector.
-    And whoever went because a replacement works keeps that one, wherever others came: it stands in for one pod alone.
+    Who left last has the fewest to choose from, and so comes first. Those whose old pods are gone, new pods that were
+    made since the first eviction was granted (others came for a reason of their own, as when somebody scales up while
+    this process is stopped), and those that are where they were wanted, come before others. Nobody who leaves himself
+    takes another one's place: of those that are out of their ReplicaSet already, whoever is taken out after them is
+    told nothing by their owner's selector. And whoever went because a replacement works keeps that one, wherever
+    others came: it stands in for one pod alone.
     """
     known_to_all = frozenset.intersection(*(departure.known for departure in departures))
     known_to_all |= {departure.pod.uid for departure in departures}
@@ -195,13 +199,15 @@ def _match_replicas(departures: Sequence[EvictedPod], pods: Sequence[Pod]) -> No
         departure.replacement = next((pod for pod in unclaimed if pod.uid == departure.successor), None)
         if departure.replacement is not None:
             unclaimed.remove(departure.replacement)
-    for is_own, is_gone, is_as_planned in product((True, False), repeat=3):
+    first = min(departure.granted_at or 0.0 for departure in departures)
+    for is_own, is_gone, is_since, is_as_planned in product((True, False), repeat=4):
         for departure in reversed(departures):
             if departure.replacement is None and departure.is_gone is is_gone:
                 fitting = (
                     pod
                     for pod in unclaimed
                     if (not is_own or pod.uid not in departure.known)
+                    and (not is_since or pod.is_made_since(first))
                     and (not is_as_planned or pod.node_name == departure.move.to_node)
                 )
                 departure.replacement = next(fitting, None)

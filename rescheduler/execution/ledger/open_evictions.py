@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
@@ -124,7 +123,8 @@ def _settled(
             if now < doubt_ends_at(entry) or not _stands(cluster.pod_by_key.get(entry.pod.key), entry):
                 return entry
             return closed(entry, EntryState.NOT_EVICTED, now, "the pod still stands", is_in_doubt=False)
-        entry = structs.replace(entry, state=EntryState.OPEN, is_in_doubt=False)
+        # When it was granted nobody knows: where the answer was lost, the time is that of giving up on it.
+        entry = structs.replace(entry, state=EntryState.OPEN, is_in_doubt=False, ended_at=None)
     over = _replaced(entry, cluster, states, look, claimed) or _without_workload(entry, cluster, states)
     return over or entry
 
@@ -204,10 +204,8 @@ def _desired(state: _WorkloadState, entry: LedgerEntry) -> int:
 
 
 def _came_after(pod: Pod, entry: LedgerEntry) -> bool:
-    """Whether a pod was made after an eviction was announced; the API server writes whole seconds."""
-    if pod.created_at is None or pod.uid == entry.pod.uid:
-        return False
-    return pod.created_at >= (entry.at if pod.created_at % 1.0 else math.floor(entry.at))
+    """Whether a pod was made after an eviction was announced."""
+    return pod.uid != entry.pod.uid and pod.is_made_since(entry.at)
 
 
 def _works(pod: Pod, now: float) -> bool:
@@ -219,9 +217,18 @@ def _works_now(seen: Pod | None, listed: Pod, now: float) -> bool:
 
 
 def _likeliest_first(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str]) -> Sequence[Pod]:
-    """Replacements, as far as pods of one workload can be told apart: first who stands where one was expected."""
+    """Replacements, as far as pods of one workload can be told apart: first who stands where one was expected.
+
+    Long may pass from the announcement to the eviction, where a process is stopped between them: who came before it
+    was answered was more likely made for another reason, as when the workload was scaled up meanwhile.
+    """
     free = [pod for pod in pods if pod.uid not in claimed] or list(pods)
-    return sorted(free, key=lambda pod: (pod.node_name != entry.to_node, pod.created_at or 0.0, pod.uid))
+    answered = entry.at if entry.ended_at is None else entry.ended_at
+
+    def unlikeliness(pod: Pod) -> tuple[bool, bool, float, str]:
+        return not pod.is_made_since(answered), pod.node_name != entry.to_node, pod.created_at or 0.0, pod.uid
+
+    return sorted(free, key=unlikeliness)
 
 
 def _states_of(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _WorkloadState]:

@@ -267,7 +267,7 @@ class SegmentRun:
             return event
         departure = self._asked
         assert departure is not None
-        move = departure.move
+        move, departure.granted_at = departure.move, tools.fresh.time
         self._of[event.move], self._sent_at[event.move] = departure, tools.waiter.now
         self._let_loose(event.move, departure)
         self._departures.all.append(departure)

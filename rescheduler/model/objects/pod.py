@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -172,6 +173,12 @@ class Pod(Struct, frozen=True, gc=False):
     def is_terminating(self) -> bool:
         """True once deletion has begun; the pod holds its room until it is gone."""
         return self.deletion_at is not None
+
+    def is_made_since(self, at: float) -> bool:
+        """Whether it was made at that time or later; the API server writes whole seconds. False: nobody knows when."""
+        if self.created_at is None:
+            return False
+        return self.created_at >= (at if self.created_at % 1.0 else math.floor(at))
 
     @property
     def belongs_to_its_node(self) -> bool:

@@ -45,6 +45,25 @@ def test_each_new_pod_replaces_one_move_where_planned_first() -> None:
     assert (first.landed_on, second.landed_on) == ("n1", "n2")
 
 
+def test_who_came_before_any_eviction_was_granted_replaces_nobody_who_has_another() -> None:
+    """The workload grew by a pod where the replacement was expected, while the process was stopped before it sent.
+
+    Those of the plan's own evictions are shared out as before, whichever of them was granted first.
+    """
+    first, second = departure("web-a", "n1"), departure("web-b", "n2")
+    first.granted_at, second.granted_at = 100.2, 105.4
+    grown = pod("web-grown", node="n1", owner="web", created_at=40.0)
+    earlier, later = (
+        pod(f"web-{name}", node=name, owner="web", created_at=at) for name, at in (("n2", 100), ("n0", 106))
+    )
+    watched(grown, earlier, later, of=[first, second])
+    assert (first.landed_on, second.landed_on) == ("n0", "n2")
+    alone = departure("web-a", "n1")
+    alone.granted_at = 100.2
+    watched(grown, of=[alone])
+    assert alone.landed_on == "n1"
+
+
 def test_pods_seen_before_and_pods_of_others_replace_nobody() -> None:
     """Neither an older sibling nor a namesake's pod."""
     one = departure("web-a", "n1", frozenset({"uid-default-web-old"}))

@@ -154,6 +154,29 @@ def test_a_replacement_that_came_back_has_failed() -> None:
     assert (found.state, found.landed_on, found.is_debt) == (EntryState.FAILED, "n0", False)
 
 
+@pytest.mark.parametrize(
+    ("answer", "state", "landed_on"),
+    [
+        ({"ended_at": NOW + 170.0}, EntryState.FAILED, "n0"),
+        ({"ended_at": NOW + 170.0, "is_in_doubt": True}, EntryState.REPAID, "n1"),
+        ({"ended_at": None}, EntryState.REPAID, "n1"),
+    ],
+    ids=["answered", "its answer was lost", "nobody knows when"],
+)
+def test_who_came_before_the_eviction_is_not_taken_for_its_replacement(
+    answer: dict[str, Any], state: EntryState, landed_on: str
+) -> None:
+    """A process was stopped before it sent; meanwhile the workload grew by a pod where the replacement was expected.
+
+    The replacement came back to the node that it was moved from: nothing was gained, and it is left alone for longer.
+    Who came first is asked only where it is known when the eviction was granted.
+    """
+    grown = web("grown", born=NOW + 150, ready_at=NOW + 155)
+    back = web("back", on="n0", born=NOW + 170, ready_at=NOW + 175)
+    found = settle(entry(**answer), after(300, *OTHERS, grown, back, replicas=4))
+    assert (found.state, found.landed_on) == (state, landed_on)
+
+
 def test_where_the_run_saw_it_land_stays() -> None:
     """A later look at the workload's pods does not know better."""
     found = settle(entry(landed_on="n2"), after(60, *OTHERS, web("new", born=NOW + 1, ready_at=NOW + 6)))
