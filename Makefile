@@ -80,7 +80,7 @@ soak: $(STAMP) ## 10,000 simulated cluster-hours, every kill point, all seeded b
 	$(BIN)/python -m tests.soak.seeded_bugs
 
 soak-daemon: $(STAMP) control-plane test-packages ## the daemon for 30 minutes on a real cluster that changes under it
-	$(BIN)/python -m tests.cluster.daemon_soak --minutes 30
+	$(BIN)/python -m tests.cluster.daemon.daemon_soak --minutes 30
 
 mutation: $(STAMP) ## the gate's branches, and faults put into the gate and what it counts
 	$(BIN)/pytest tests/unit/disruption/gate/test_gate.py tests/unit/disruption/test_spent.py tests/unit/disruption/test_usage_trust.py tests/unit/disruption/test_methods_at_the_gate.py -n0 \
@@ -88,7 +88,7 @@ mutation: $(STAMP) ## the gate's branches, and faults put into the gate and what
 	$(BIN)/python -m tests.mutation
 
 kill-points: $(STAMP) control-plane ## kill -9 at 51 requests of a real run
-	KILL_POINTS=51 $(BIN)/pytest -m e2e tests/cluster/test_kill_points.py -p no:randomly
+	KILL_POINTS=51 $(BIN)/pytest -m e2e tests/cluster/faults/test_kill_points.py -p no:randomly
 
 test-packages: ## install Prometheus, InfluxDB, Chromium and others that tests run against (Debian packages)
 	@tests/install_packages.sh
@@ -140,8 +140,8 @@ bench-replay: $(STAMP) control-plane ## two days of 100 nodes, compressed: what 
 	$(BIN)/python -m benchmarks.replayed_days -o build/replayed-days
 
 surge-runs: $(STAMP) control-plane ## every promise of a move without downtime RUNS=20 times on the real control plane: hours
-	$(BIN)/python -m tests.cluster.repeated_scenes --runs $(or $(RUNS),20) tests/cluster/test_surge.py \
-	  tests/cluster/test_surge_beside_others.py tests/cluster/test_surge_killed.py
+	$(BIN)/python -m tests.cluster.repeated_scenes --runs $(or $(RUNS),20) tests/cluster/surges/test_surge.py \
+	  tests/cluster/surges/test_surge_beside_others.py tests/cluster/surges/test_surge_killed.py
 
 bench-sync: $(STAMP) control-plane ## first sync of the daemon's watches: 5,000 nodes, 150,000 pods
 	$(BIN)/python -m benchmarks.first_sync
@@ -162,13 +162,13 @@ bench-fidelity: $(STAMP) control-plane ## our predictions beside the real kube-s
 	$(BIN)/python -m benchmarks.fidelity
 
 alerts: $(STAMP) control-plane test-packages ## alerts on a real cluster with a real Prometheus: the fault, the alert, its runbook
-	EVERY_ALERT=1 $(BIN)/pytest -m e2e tests/cluster/test_alerts*.py -p no:randomly --durations=20
+	EVERY_ALERT=1 $(BIN)/pytest -m e2e tests/cluster/telemetry/test_alerts*.py -p no:randomly --durations=20
 
 screenshots: $(STAMP) test-packages ## pictures of plans and of the daemon's page for the docs, in docs/images
 	$(BIN)/python -m tests.browser.screenshots
 
 dashboard-picture: $(STAMP) control-plane test-packages ## picture of the dashboard's panels over a real run for the docs, in docs/images
-	DRAW_DASHBOARD=1 $(BIN)/pytest -m e2e tests/cluster/test_dashboard.py -p no:randomly
+	DRAW_DASHBOARD=1 $(BIN)/pytest -m e2e tests/cluster/telemetry/test_dashboard.py -p no:randomly
 
 docs: $(DEPLOY_STAMP) ## build the documentation as a site, in build/site
 	$(BIN)/python -m docs.build

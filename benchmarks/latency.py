@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.machine import describe_machine
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, DaemonProcess, daemon
+from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.shapes import deployment
 from tests.cluster.tool import Tool
 

@@ -19,7 +19,7 @@ from benchmarks.beside_karpenter.arms import ARMS, OURS, compete
 from benchmarks.beside_karpenter.course import Outcome, broken
 from benchmarks.beside_karpenter.start import random_start
 from benchmarks.machine import describe_machine
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.control_plane import ControlPlane
 
 WIDTHS: Final = (26, 10, 10, 6, 10, 6, 8, 10, 8)
 HEADINGS: Final = ("arm", "before", "after", "nodes", "evictions", "made", "wait s", "disrupted", "quiet s")

@@ -11,8 +11,8 @@ from benchmarks.beside_karpenter.course import Outcome, follow, month
 from benchmarks.beside_karpenter.setting import set_up
 from benchmarks.beside_karpenter.start import Start
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
 from tests.cluster.karpenter.lab import Karpenter, karpenter
+from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.tool import Answer, Tool
 
 OURS: Final = "WhenEmpty and ours"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from tests.cluster.audit import Request
 from tests.cluster.cluster import Cluster
 from tests.cluster.karpenter.lab import USER, Karpenter
+from tests.cluster.plane.audit import Request
 
 HOURS: Final = 730
 LOOK_SECONDS: Final = 1.0

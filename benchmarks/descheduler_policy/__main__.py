@@ -18,8 +18,8 @@ from benchmarks.descheduler_policy.judging import NUMBERS, OTHER, judge
 from benchmarks.descheduler_policy.measuring import MeasuredRecorder, drawn_metrics
 from benchmarks.descheduler_policy.recording import UNPLAYED, Recorder, recorded
 from benchmarks.descheduler_policy.table import agreement_table, told_differences
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.descheduler import locate_descheduler
+from tests.cluster.building.descheduler import locate_descheduler
+from tests.cluster.plane.control_plane import ControlPlane
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,8 +17,8 @@ from typing import Final
 from benchmarks.descheduler_policy.drawing import PLUGINS, DrawnCase, draw
 from benchmarks.descheduler_policy.recording import RecordedCase, Recorder
 from tests.cluster.api import Manifest
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.metrics_stand_in import metrics_stand_in
+from tests.cluster.load.metrics_stand_in import metrics_stand_in
+from tests.cluster.plane.control_plane import ControlPlane
 
 SOURCE: Final = "KubernetesMetrics"
 GROUP: Final = "metrics.k8s.io/v1beta1"

@@ -18,12 +18,12 @@ import yaml
 
 from benchmarks.descheduler_policy.drawing import CLASSES, DrawnCase, DrawnPod, draw
 from tests.cluster.api import ApiError, Manifest
-from tests.cluster.audit import Request
-from tests.cluster.clean_slate import CleanSlate
+from tests.cluster.building.descheduler import descheduler_command
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.descheduler import descheduler_command
-from tests.cluster.kwok import GONE_AFTER
+from tests.cluster.plane.audit import Request
+from tests.cluster.plane.clean_slate import CleanSlate
+from tests.cluster.plane.control_plane import ControlPlane
+from tests.cluster.plane.kwok import GONE_AFTER
 from tests.cluster.shapes import namespace, priority_class
 from tests.cluster.waiting import wait_until
 

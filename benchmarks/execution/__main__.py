@@ -20,8 +20,8 @@ from benchmarks.side_by_side.contenders import rescheduler
 from benchmarks.side_by_side.scenes import consolidation
 from benchmarks.side_by_side.settling import settle
 from benchmarks.side_by_side.stage import Stage
-from tests.cluster.audit import OUR_ACCOUNT
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.audit import OUR_ACCOUNT
+from tests.cluster.plane.control_plane import ControlPlane
 
 ADMINISTRATORS = ("system:masters",)
 LIFTED = {"rampUp": "unlimited",

@@ -17,7 +17,7 @@ from benchmarks.fidelity.dump import dump_miss
 from benchmarks.fidelity.measuring import Miss, measure, measure_sequences
 from benchmarks.fidelity.oracle import Oracle
 from benchmarks.fidelity.report import result, told
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.control_plane import ControlPlane
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ from benchmarks.fidelity.measuring import Miss
 from benchmarks.fidelity.oracle import Oracle
 from rescheduler.adapters.files.recording.writing import record
 from rescheduler.adapters.kubernetes.client.connection import connect
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.control_plane import ControlPlane
 
 
 def dump_miss(folder: Path, miss: Miss, oracle: Oracle, plane: ControlPlane) -> Path:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import yaml
 
 from benchmarks.fidelity.profiles import TEXT
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.control_plane import ControlPlane
 
 NAME = "fidelity"
 CONTROLLERS = ("kube-controller-manager", "kwok")

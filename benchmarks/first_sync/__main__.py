@@ -22,7 +22,7 @@ from benchmarks.first_sync.store import PENDING, cluster_of, write
 from benchmarks.machine import describe_machine
 from benchmarks.reading.measurements import write_kubeconfig
 from benchmarks.reading.server import served
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
 
 QUOTA_BYTES = 8 * 2**30

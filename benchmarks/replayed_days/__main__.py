@@ -22,8 +22,8 @@ from benchmarks.replayed_days.comparison import apart, broken, foretold_sums, pl
 from benchmarks.replayed_days.history import ClusterHistory, random_history
 from benchmarks.replayed_days.playing import Pace, PlayedHistory, PlayedStep, asking, play, prepare, recording
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
 from tests.cluster.daemon_process import SHORT_LEASE, daemon
+from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.tool import Tool
 
 # Ages and waits end in the middle of a step, so that none hangs on how fast this machine is.

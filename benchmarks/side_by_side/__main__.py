@@ -20,9 +20,9 @@ from benchmarks.side_by_side.contenders import OURS, PEER
 from benchmarks.side_by_side.report import Comparison, result
 from benchmarks.side_by_side.scenarios import CLUSTERS, SCENARIOS
 from benchmarks.side_by_side.stage import Stage
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.descheduler import locate_descheduler
-from tests.cluster.modules import DESCHEDULER
+from tests.cluster.building.descheduler import locate_descheduler
+from tests.cluster.building.modules import DESCHEDULER
+from tests.cluster.plane.control_plane import ControlPlane
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from benchmarks.side_by_side.footprint import Footprint, run_measured
-from tests.cluster.descheduler import descheduler_command, locate_descheduler
+from tests.cluster.building.descheduler import descheduler_command, locate_descheduler
 
 OURS = "rescheduler"
 PEER = "descheduler"

@@ -10,9 +10,9 @@ from benchmarks.side_by_side.scenes import Scene
 from benchmarks.side_by_side.settling import settle
 from benchmarks.side_by_side.state import NAMESPACE
 from tests.cluster.api import Manifest
-from tests.cluster.clean_slate import CleanSlate
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.clean_slate import CleanSlate
+from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.resources import resource_path
 from tests.cluster.waiting import wait_until
 

@@ -23,10 +23,10 @@ from typing import Any, Final
 
 from benchmarks.machine import describe_machine
 from benchmarks.swaps.modes import MODES, PLACES
-from tests.cluster.clean_slate import CleanSlate
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.guided_scenes import full_pair, install
+from tests.cluster.guidance.guided_scenes import full_pair, install
+from tests.cluster.plane.clean_slate import CleanSlate
+from tests.cluster.plane.control_plane import ControlPlane
 
 GOAL: Final = 0.95
 VERDICT_SECONDS: Final = 20.0

@@ -17,7 +17,7 @@ from rescheduler.extension_points import ExecutionTarget, HoldRequest
 from rescheduler.model.plan.plan import PodReference
 from tests.cluster.api import Manifest
 from tests.cluster.cluster import Cluster
-from tests.cluster.guided_scenes import POLICY, exchange, pods_of
+from tests.cluster.guidance.guided_scenes import POLICY, exchange, pods_of
 
 HOLDS: Final = "rescheduler-holds"
 PLACES: Final = {"x": "b-0", "y": "a-0"}

@@ -15,8 +15,8 @@ from tests.paths import ROOT
 
 LARGEST_BYTES = 200_000
 ELSEWHERE = ("dashboard.png", "openb-month.png")
-"""Of a run on a real control plane (``make dashboard-picture``; tests/cluster/test_dashboard.py holds its size), and of
-what a benchmark measured, which nobody can take again without its data."""
+"""Of a run on a real control plane (``make dashboard-picture``; tests/cluster/telemetry/test_dashboard.py holds its
+size), and of what a benchmark measured, which nobody can take again without its data."""
 
 
 def size(picture: bytes) -> tuple[int, ...]:

@@ -7,14 +7,14 @@ import signal
 import sys
 from pathlib import Path
 
-from tests.cluster.binaries import locate
+from tests.cluster.building.binaries import locate
+from tests.cluster.building.descheduler import locate_descheduler
+from tests.cluster.building.go_toolchain import BuildError
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.descheduler import locate_descheduler
-from tests.cluster.go_toolchain import BuildError
 from tests.cluster.karpenter.lab import locate_karpenter
-from tests.cluster.metrics_server import locate_metrics_server
-from tests.cluster.processes import ComponentError
+from tests.cluster.load.metrics_server import locate_metrics_server
+from tests.cluster.plane.control_plane import ControlPlane
+from tests.cluster.plane.processes import ComponentError
 
 
 def main(arguments: list[str] | None = None) -> int:

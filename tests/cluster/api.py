@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 import pytest
 import urllib3
 
-from tests.cluster.kubeconfig import Access, read_kubeconfig
+from tests.cluster.building.versions import VERSION_VARIABLE
+from tests.cluster.plane.kubeconfig import Access, read_kubeconfig
 from tests.cluster.resources import PREFIXES, resource_path
-from tests.cluster.versions import VERSION_VARIABLE
 
 Manifest = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.cluster.api import Api, ApiError, Manifest
-from tests.cluster.control_plane import ControlPlane
+from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.shapes import node
 from tests.cluster.waiting import wait_until
 

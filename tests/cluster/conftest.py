@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cluster.alerting import Prometheus, watching
-from tests.cluster.clean_slate import CleanSlate
 from tests.cluster.cluster import Cluster
-from tests.cluster.control_plane import ControlPlane
-from tests.cluster.fault_proxy import FaultProxy, fault_proxy
+from tests.cluster.faults.fault_proxy import FaultProxy, fault_proxy
+from tests.cluster.plane.clean_slate import CleanSlate
+from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.rest_client import bind, token_of
-from tests.cluster.runbooks import Operator
+from tests.cluster.telemetry.alerting import Prometheus, watching
+from tests.cluster.telemetry.runbooks import Operator
 from tests.cluster.tool import Tool
 from tests.paths import DEPLOY
 

@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.cluster.audit import Request
 from tests.cluster.cluster import Cluster
+from tests.cluster.plane.audit import Request
 
 USER = "rescheduler-under-test"
 HOLDS = "rescheduler-holds"

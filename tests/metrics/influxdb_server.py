@@ -10,8 +10,8 @@ from pathlib import Path
 
 import requests
 
-from tests.cluster.ports import free_port
-from tests.cluster.processes import Component
+from tests.cluster.plane.ports import free_port
+from tests.cluster.plane.processes import Component
 
 _CONFIGURATION = """
 reporting-disabled = true

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 import requests
 
-from tests.cluster.ports import free_port
-from tests.cluster.processes import Component
+from tests.cluster.plane.ports import free_port
+from tests.cluster.plane.processes import Component
 
 _DOWNLOAD_SECONDS = 300
 _CONFIGURATION = """

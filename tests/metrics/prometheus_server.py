@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cluster.ports import free_port
-from tests.cluster.processes import Component
-from tests.cluster.readiness import healthy
+from tests.cluster.plane.ports import free_port
+from tests.cluster.plane.processes import Component
+from tests.cluster.plane.readiness import healthy
 
 SCRAPES_NOTHING = "global: {scrape_interval: 1h}\n"
 

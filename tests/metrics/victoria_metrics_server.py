@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from tests.cluster.ports import free_port
-from tests.cluster.processes import Component
-from tests.cluster.readiness import healthy
+from tests.cluster.plane.ports import free_port
+from tests.cluster.plane.processes import Component
+from tests.cluster.plane.readiness import healthy
 from tests.metrics.prometheus_server import Point
 
 

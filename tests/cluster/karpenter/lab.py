@@ -18,14 +18,14 @@ import yaml
 from rescheduler.model.objects.annotations import DO_NOT_DISRUPT
 from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.api import Api, ApiError, Manifest
-from tests.cluster.builds import build
-from tests.cluster.control_plane import ADMINISTRATORS, ControlPlane
-from tests.cluster.custom_kinds import served_kinds
-from tests.cluster.go_toolchain import BuildError, find_go, go_environment
-from tests.cluster.modules import KARPENTER
-from tests.cluster.ports import free_port
-from tests.cluster.processes import Component
-from tests.cluster.readiness import healthy
+from tests.cluster.building.builds import build
+from tests.cluster.building.go_toolchain import BuildError, find_go, go_environment
+from tests.cluster.building.modules import KARPENTER
+from tests.cluster.plane.control_plane import ADMINISTRATORS, ControlPlane
+from tests.cluster.plane.custom_kinds import served_kinds
+from tests.cluster.plane.ports import free_port
+from tests.cluster.plane.processes import Component
+from tests.cluster.plane.readiness import healthy
 from tests.cluster.waiting import wait_until
 
 USER = "karpenter"

@@ -12,9 +12,9 @@ import pytest
 
 from rescheduler.model.objects.resources import offered_amount
 from tests.cluster.api import Manifest
+from tests.cluster.autoscaler.handing_over_scene import kept_empty
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, daemon
-from tests.cluster.handing_over_scene import kept_empty
 from tests.cluster.karpenter.lab import USER, Karpenter, karpenter
 from tests.cluster.shapes import deployment, pod
 from tests.cluster.tool import Tool

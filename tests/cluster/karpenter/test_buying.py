@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.cluster.api import Manifest
-from tests.cluster.audit import OUR_ACCOUNT, Request
 from tests.cluster.cluster import Cluster
 from tests.cluster.karpenter.lab import NODE_POOLS, Karpenter, karpenter
 from tests.cluster.karpenter.test_beside_karpenter import (
@@ -21,6 +20,7 @@ from tests.cluster.karpenter.test_beside_karpenter import (
     bought_and_scaled_down,
     made_since,
 )
+from tests.cluster.plane.audit import OUR_ACCOUNT, Request
 from tests.cluster.tool import HOLDS, Tool
 from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY

@@ -11,7 +11,9 @@ from tests.unit.deploy.test_monitoring import ALERTS
 from tests.unit.docs.page_commands import OPERATIONS, runbook
 from tests.unit.docs.pages import blocks
 
-SCENES = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "cluster").glob("test_alerts*.py"))
+SCENES = "\n".join(
+    path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "cluster" / "telemetry").glob("test_alerts*.py")
+)
 
 
 @pytest.mark.parametrize("alert", ALERTS)

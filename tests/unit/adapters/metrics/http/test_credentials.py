@@ -17,7 +17,7 @@ from rescheduler.adapters.metrics.http.credentials import MOST_BYTES, SecretHead
 from rescheduler.adapters.metrics.http.http_session import HttpSession, http_session
 from rescheduler.extension_points import ClusterError, MetricsError
 from rescheduler.policy.fields.metrics_access import Credential, HttpAccess
-from tests.cluster.certificates import Authority
+from tests.cluster.plane.certificates import Authority
 from tests.loopback_server import Answer, Request, json_answer, loopback_server
 
 TOKEN = "c4nary-t0ken-9f"

@@ -1,0 +1,1 @@
+"""Plans that are carried out by hand, and what changes on the way."""

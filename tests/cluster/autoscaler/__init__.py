@@ -1,0 +1,1 @@
+"""Beside an autoscaler that is played; the real one has a room of its own."""

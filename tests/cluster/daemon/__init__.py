@@ -1,0 +1,1 @@
+"""The daemon: rounds, triggers, leaders, approval, its page."""

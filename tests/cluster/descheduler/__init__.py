@@ -1,0 +1,1 @@
+"""The policy files of descheduler, and both of them on one cluster."""

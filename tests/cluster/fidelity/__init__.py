@@ -1,0 +1,1 @@
+"""Whether what is foretold is what the real components do."""

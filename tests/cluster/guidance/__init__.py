@@ -1,0 +1,1 @@
+"""How replacements come to their planned nodes."""

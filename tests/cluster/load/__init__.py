@@ -1,0 +1,1 @@
+"""Measured load of a real cluster."""

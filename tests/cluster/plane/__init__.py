@@ -1,0 +1,1 @@
+"""The control plane that tests run against, and what stands beside it."""

@@ -1,0 +1,1 @@
+"""What is read of a real cluster, and what a newcomer does first."""

@@ -1,0 +1,1 @@
+"""What each account may write, tried with its own token."""

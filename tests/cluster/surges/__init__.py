@@ -1,0 +1,1 @@
+"""Moves without downtime, and pods that their owners move."""

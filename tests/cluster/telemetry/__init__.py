@@ -1,0 +1,1 @@
+"""Alerts, dashboard and spans of real runs."""
