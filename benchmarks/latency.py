@@ -1,5 +1,8 @@
 """From a pending pod to a running one, end to end: `python -m benchmarks.latency --runs 50 --nodes 100`.
 
+A pod comes every six seconds: a daemon asks ten requests a second at most, and a round takes some 35. With
+``--every 0`` the next comes as soon as the last one runs, and after a dozen of them the daemon waits for that.
+
 The real control plane, kwok's nodes, and `rescheduler run` as a process of its own. Each node has one cpu free and each
 pending pod needs two, so that every run takes one eviction. Times are those of the daemon's log and of the pod.
 """
@@ -33,7 +36,8 @@ leaderElection: {{leaseDuration: 8s, renewDeadline: 6s, retryPeriod: 2s}}
 {AT_ONCE}
 """
 PODS_PER_NODE: Final = 3
-WORKLOADS: Final = 25
+WORKLOADS: Final = 60
+"""More than are asked for within the time for which a workload owes a replacement that has worked for 30 s."""
 STEPS: Final = ("noticed", "planned", "evicted", "running")
 """Ends of steps: the trigger has fired, the first eviction is announced, it is sent, the pending pod runs."""
 LOOK_SECONDS: Final = 0.02
@@ -44,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.latency", description=__doc__)
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--nodes", type=int, default=100)
+    parser.add_argument("--every", type=float, default=6.0, help="seconds from one pod to the next, at least")
     parser.add_argument("-o", "--output", type=Path, help="the result and every run's times, as JSON")
     parser.add_argument("--log", type=Path, help="what the daemon logged, a line each")
     chosen = parser.parse_args(arguments)
@@ -55,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
         with daemon(tool, "--policy", tool.policy(POLICY)) as process:
             process.wait_for("leading")
             try:
-                seconds = _all_runs(cluster, process, chosen.runs, chosen.nodes)
+                seconds = _all_runs(cluster, process, chosen.runs, chosen.nodes, chosen.every)
             finally:
                 if chosen.log is not None:
                     chosen.log.write_text("".join(f"{json.dumps(line)}\n" for line in process.lines))
@@ -67,13 +72,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _all_runs(cluster: Cluster, process: DaemonProcess, runs: int, nodes: int) -> list[dict[str, float]]:
+def _all_runs(cluster: Cluster, process: DaemonProcess, runs: int, nodes: int, every: float) -> list[dict[str, float]]:
     """A third of the nodes may be used up before all is filled anew: each run takes room on two."""
     found: list[dict[str, float]] = []
     while len(found) < runs:
         _fill(cluster, nodes)
         for _ in range(min(nodes // 3, runs - len(found))):
+            next_at = time.monotonic() + every
             found.append(_one_run(cluster, process, len(found)))
+            time.sleep(max(next_at - time.monotonic(), 0.0))
         _empty(cluster)
     return found
 

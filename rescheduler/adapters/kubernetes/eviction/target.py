@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
+from typing import Final
 
 from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.connection import Connection
@@ -29,6 +30,10 @@ from rescheduler.model.objects.workload import Workload
 from rescheduler.model.plan.detachment import Detachment
 from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity
+
+BELIEVED_SECONDS: Final = 60.0
+"""So long it is not asked again whether we may make placeholders: rounds follow one another within a second, and each
+question is nine requests. A right that is withdrawn meanwhile is told by the first placeholder, before any eviction."""
 
 
 class KubernetesTarget(ExecutionTarget):
@@ -65,6 +70,7 @@ class KubernetesTarget(ExecutionTarget):
         self._taints = NodeTaints(connection, clock)
         self._owners: dict[str, OwnerReference | None] = {}
         self._telling: list[Future[bool]] = []
+        self._may_hold_until = 0.0
 
     def read(self) -> Cluster:
         """A fresh snapshot. Raises ClusterError."""
@@ -111,7 +117,13 @@ class KubernetesTarget(ExecutionTarget):
 
     def can_hold(self) -> str | None:
         """None if placeholders work here, else the reason why not. Raises ClusterError."""
-        return why_no_holds(self._connection, self._namespace, self._scope)
+        now = self._clock.monotonic()
+        if now < self._may_hold_until:
+            return None
+        reason = why_no_holds(self._connection, self._namespace, self._scope)
+        if reason is None:
+            self._may_hold_until = now + BELIEVED_SECONDS
+        return reason
 
     def nominate(self, pod: PodReference, node: str) -> bool:
         """Lead a pending pod to a node; False if it is bound, gone or another by now, or out of scope and not ours to

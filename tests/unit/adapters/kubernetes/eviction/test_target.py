@@ -9,7 +9,7 @@ import pytest
 
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods, selector_text
-from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
+from rescheduler.adapters.kubernetes.eviction.target import BELIEVED_SECONDS, KubernetesTarget
 from rescheduler.adapters.kubernetes.guidance.nominations import nominate
 from rescheduler.adapters.kubernetes.leftovers.cleaning import Leftover, find_leftovers, remove_leftovers
 from rescheduler.extension_points import ClusterError
@@ -39,6 +39,27 @@ def manifest(name: str = "web-0", **metadata: Any) -> dict[str, Any]:
 def target(server: FakeServer) -> KubernetesTarget:
     """The cluster behind a scripted server; snapshots are not read here."""
     return KubernetesTarget(server, None, clock=FakeClock(), hold_namespace="holds")  # type: ignore[arg-type]
+
+
+def test_whether_placeholders_can_be_made_is_asked_once_a_minute() -> None:
+    """A yes is believed for so long, since rounds may follow one another at once; a no is asked again each time."""
+    server, clock = FakeServer(), FakeClock()
+    allowed = False
+    server.answer("GET", "/version", {"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
+    server.answer("GET", "/api/v1/namespaces/holds", {})
+    reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    server.answer("POST", reviews, lambda _: {"status": {"allowed": allowed}})
+    rounds = KubernetesTarget(server, None, clock=clock, hold_namespace="holds")  # type: ignore[arg-type]
+    assert "we may not create jobs" in (rounds.can_hold() or "")
+    allowed = True
+    assert rounds.can_hold() is None
+    asked = len(server.asked("POST"))
+    allowed = False
+    clock.sleep(BELIEVED_SECONDS - 1)
+    assert rounds.can_hold() is None
+    assert len(server.asked("POST")) == asked
+    clock.sleep(1)
+    assert rounds.can_hold() is not None
 
 
 def test_a_pending_pod_out_of_scope_need_not_be_led() -> None:
