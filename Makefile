@@ -83,7 +83,7 @@ soak-daemon: $(STAMP) control-plane test-packages ## the daemon for 30 minutes o
 	$(BIN)/python -m tests.cluster.daemon.daemon_soak --minutes 30
 
 mutation: $(STAMP) ## the gate's branches, and faults put into the gate and what it counts
-	$(BIN)/pytest tests/unit/disruption/gate/test_gate.py tests/unit/disruption/test_spent.py tests/unit/disruption/test_usage_trust.py tests/unit/disruption/test_methods_at_the_gate.py -n0 \
+	$(BIN)/pytest tests/unit/disruption/gate/test_gate.py tests/unit/disruption/gate/test_spent.py tests/unit/disruption/gate/test_usage_trust.py tests/unit/disruption/gate/test_methods_at_the_gate.py -n0 \
 	  --cov=rescheduler.disruption.gate.gate --cov-branch --cov-fail-under=100
 	$(BIN)/python -m tests.mutation
 

@@ -8,7 +8,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.scenes import add_pending, spread
 from tests.cluster.shapes import deployment
 from tests.cluster.tool import Tool
-from tests.unit.cli.test_plan_watch import document
+from tests.unit.cli.plans.test_plan_watch import document
 
 
 def test_a_pod_that_comes_to_be_pending_gets_a_plan(cluster: Cluster, tool: Tool) -> None:

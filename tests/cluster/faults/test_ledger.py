@@ -24,7 +24,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.faults.fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
 from tests.cluster.scenes import fragmented
 from tests.cluster.tool import HOLDS, Tool
-from tests.unit.adapters.kubernetes.test_sharded_ledger import lifelike
+from tests.unit.adapters.kubernetes.ledger.test_sharded_ledger import lifelike
 from tests.unit.execution.entries import old_text
 
 NAME = "rescheduler-ledger"

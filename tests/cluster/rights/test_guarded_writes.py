@@ -56,7 +56,7 @@ from tests.cluster.shapes import deployment, pod, stateful_set
 from tests.cluster.tool import HOLDS
 from tests.cluster.waiting import wait_until
 from tests.paths import DEPLOY
-from tests.unit.adapters.kubernetes.test_sharded_ledger import lifelike
+from tests.unit.adapters.kubernetes.ledger.test_sharded_ledger import lifelike
 
 NOTES = {"rescheduler.dev/plan": "p", "rescheduler.dev/expires": "2030-01-01T00:00:00Z", "theirs": "x"}
 ROOM = built_pod("big-0", "500m", ports=[80]).spec

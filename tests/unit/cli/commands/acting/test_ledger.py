@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.adapters.fake_api_server import Answer as ServerAnswer
 from tests.unit.adapters.fake_api_server import FakeApiServer, Request, answer, serving
-from tests.unit.adapters.kubernetes.ledger_objects import Objects
+from tests.unit.adapters.kubernetes.ledger.ledger_objects import Objects
 from tests.unit.cli.conftest import Answer
 
 Shell = Callable[..., Answer]

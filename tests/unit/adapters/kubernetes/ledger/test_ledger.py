@@ -10,7 +10,7 @@ from rescheduler.adapters.kubernetes.ledger.ledger_marks import CLOSED_ANNOTATIO
 from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Breaker, Ledger
 from tests.unit.adapters.fake_api_server import FakeApiServer
-from tests.unit.adapters.kubernetes.ledger_objects import FULL, Objects, book, ledger_on, objects, server
+from tests.unit.adapters.kubernetes.ledger.ledger_objects import FULL, Objects, book, ledger_on, objects, server
 
 # Tests of the annotations by which an operator closes the circuit breaker, and approves a plan.
 

@@ -12,7 +12,7 @@ from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.extension_points import ClusterError, LedgerDeniedError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from tests.unit.adapters.fake_api_server import Answer, FakeApiServer, status
-from tests.unit.adapters.kubernetes.ledger_objects import (
+from tests.unit.adapters.kubernetes.ledger.ledger_objects import (
     FULL,
     NAMESPACES,
     Objects,

@@ -1,0 +1,1 @@
+"""The ledger in objects of a cluster."""
