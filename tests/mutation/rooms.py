@@ -32,15 +32,15 @@ class Room(NamedTuple):
 
 
 _DISRUPTION: Final[Mapping[str, Sequence[str]]] = {
-    "gate/gate": ("gate/test_gate", "test_spent", "test_usage_trust", "test_methods_at_the_gate"),
+    "gate/gate": ("gate/test_gate", "gate/test_spent", "gate/test_usage_trust", "gate/test_methods_at_the_gate"),
     "gate/breaker": ("gate/test_breaker",),
-    "gate/health": ("gate/test_health", "test_head_room"),
+    "gate/health": ("gate/test_health", "gate/test_head_room"),
     "gate/kill_switch": ("rules/test_orders",),
     "gate/policy_gate": ("gate/test_policy_gate",),
     "earlier/back_off": ("earlier/test_back_off",),
     "earlier/open_evictions": ("earlier/test_open_evictions",),
     "earlier/owed_room": ("earlier/test_owed_room",),
-    "earlier/ramp_up": ("earlier/test_ramp_up", "test_ramp_up_steps"),
+    "earlier/ramp_up": ("earlier/test_ramp_up", "earlier/test_ramp_up_steps"),
     "absent_kinds": ("test_absent_kinds",),
     "cautions": ("test_cautions",),
     "eligibility": ("test_eligibility", "test_eligibility_of_few"),
