@@ -1,7 +1,8 @@
 """Benchmark: ``python -m benchmarks.execution --seed 0 -o RESULT.json`` carries one plan out and counts what it took.
 
 The real control plane of ``tests/cluster`` with kwok's nodes, the clusters of ``benchmarks.side_by_side``; the API
-server's audit log is the judge. ``--guidance Predict,Hold`` measures each in turn on the same first places.
+server's audit log is the judge. ``--guidance Predict,Hold`` measures each in turn on the same first places, and
+``--methods Evict,Surge`` each of these with each.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,48 +39,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--moves", type=int, default=500, help="at most so many (default: 500)")
     parser.add_argument("--lifted", action="store_true", help="no limit but floors of workloads and budgets of pods")
     parser.add_argument("--guidance", default="Predict,Hold", help="one or more, by commas (default: Predict,Hold)")
+    parser.add_argument("--methods", default="Evict", help="how pods are moved: Evict, Surge (default: Evict)")
     parser.add_argument("--trace", type=Path, help="every request with its time, as JSON lines")
     parser.add_argument("-o", "--output", type=Path, help="where the result is written")
     options = parser.parse_args(arguments)
     found: list[dict[str, Any]] = []
     with ControlPlane() as plane, tempfile.TemporaryDirectory() as folder:
         print(f"kube-scheduler {plane.version}; {describe_machine()}", flush=True)
-        kubeconfig = plane.user_kubeconfig(OUR_ACCOUNT, ADMINISTRATORS)
         stage = Stage(plane)
         scene = consolidation(options.seed, options.nodes)
         picture = stage.first(scene)
-        for guidance in options.guidance.split(","):
+        for guidance, method in product(options.guidance.split(","), options.methods.split(",")):
             stage.again(scene, picture, {})
-            limits = {"maxEvictions": options.moves, "deadline": "5s"}
-            policy = {"objectives": [{"name": "EmptyNodes"}], "limits": limits, "guidance": guidance}
-            if options.lifted:
-                limits["inFlight"] = options.moves
-                policy |= {"disruption": LIFTED, "scope": {"minimumAge": "0s"}}
-            ours = rescheduler(guidance, policy)
-            start = plane.audit.mark()
-            footprint = ours.run(kubeconfig, Path(folder))
-            end = plane.audit.mark()
+            state = (
+                Path(folder) / f"{guidance}-{method}"
+            )  # a machine remembers ledgers, and each begins with an empty one
+            state.mkdir()
+            found.append(_carried_out(plane, _policy(options, guidance, method), state, options.trace))
             settle(stage.cluster.api)
-            asked = asked_by(plane.root / "audit.log", start, end, OUR_ACCOUNT)
-            result = {
-                "guidance": guidance,
-                "seed": options.seed,
-                "nodes": options.nodes,
-                "code": footprint.code,
-                "wallSeconds": footprint.wall_seconds,
-                "cpuSeconds": footprint.cpu_seconds,
-                **told(asked),
-            }
-            if footprint.code:
-                result["said"] = footprint.errors[-1500:]
-            found.append(result)
-            print(json.dumps(result, indent=1), flush=True)
-            if options.trace:
-                with options.trace.open("a") as file:
-                    file.writelines(f"{guidance} {one.at:.3f} {one.kind} {one.code}\n" for one in asked)
+            print(json.dumps({"seed": options.seed, "nodes": options.nodes, **found[-1]}, indent=1), flush=True)
     if options.output:
         options.output.write_text(json.dumps(found, indent=1) + "\n")
     return 0
+
+
+def _policy(options: argparse.Namespace, guidance: str, method: str) -> dict[str, Any]:
+    limits = {"maxEvictions": options.moves, "deadline": "5s"}
+    policy: dict[str, Any] = {"objectives": [{"name": "EmptyNodes"}], "limits": limits, "guidance": guidance}
+    disruption: dict[str, Any] = {"moveBy": [{"method": method}]} if method != "Evict" else {}
+    if options.lifted:
+        limits["inFlight"] = options.moves
+        disruption |= LIFTED
+        policy |= {"scope": {"minimumAge": "0s"}}
+    return {**policy, "disruption": disruption} if disruption else policy
+
+
+def _carried_out(plane: ControlPlane, policy: dict[str, Any], folder: Path, trace: Path | None) -> dict[str, Any]:
+    """One plan from the first place on: how it went, and what it asked."""
+    ours = rescheduler(policy["guidance"], policy)
+    start = plane.audit.mark()
+    footprint = ours.run(plane.user_kubeconfig(OUR_ACCOUNT, ADMINISTRATORS), folder)
+    asked = asked_by(plane.root / "audit.log", start, plane.audit.mark(), OUR_ACCOUNT)
+    if trace:
+        with trace.open("a") as file:
+            file.writelines(f"{folder.name} {one.at:.3f} {one.kind} {one.code}\n" for one in asked)
+    return {
+        "arm": folder.name,
+        "code": footprint.code,
+        "wallSeconds": footprint.wall_seconds,
+        "cpuSeconds": footprint.cpu_seconds,
+        **({"said": footprint.errors[-1500:]} if footprint.code else {}),
+        **told(asked),
+    }
 
 
 if __name__ == "__main__":

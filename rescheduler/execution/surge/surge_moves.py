@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from rescheduler.execution.eviction.evicting import what_changed
@@ -30,6 +31,8 @@ from rescheduler.model.plan.vicinity import owners_of
 from rescheduler.model.times import rfc3339
 
 LOOK_SECONDS: Final = 0.15
+QUIET_LOOK_SECONDS: Final = 0.5
+"""Between looks while nothing moves, as when a replacement settles."""
 SLACK_SECONDS: Final = 60.0
 """So much later than a replacement is waited for, a pod that is still out belongs to nobody any more."""
 
@@ -82,6 +85,8 @@ class SurgeMoves:
         self._last_step = LastStep(tools)
         self._open: list[Surge] = []
         self._departures = Departures(tools.target)
+        self._seen: list[core.SurgeSight] = []
+        self._look_seconds = LOOK_SECONDS
 
     def carry_out(self, moves: Sequence[Move], departures: Departures) -> None:
         """Move all of these pods. Raises PlanStoppedError, ClusterError; all that are out are given back then."""
@@ -169,13 +174,13 @@ class SurgeMoves:
     def _look(self, *, is_first: bool = False) -> None:
         """See how all stand, lead those that wait for a node, and do what is due. Raises PlanStoppedError."""
         tools = self._tools
-        tools.waiter.between_looks(LOOK_SECONDS)
+        tools.waiter.between_looks(LOOK_SECONDS if is_first else self._look_seconds)
         tools.session.check_switch()
         self._progress("moving pods by surge", sum(surge.is_over for surge in self._open), len(self._open))
         seen_at = tools.waiter.now
         try:
             self._departures.look()
-            sights = [(surge, self._sight(surge)) for surge in self._open if not surge.is_over]
+            sights = self._sights()
         except ClusterError:
             if any(tools.waiter.now >= surge.state.until for surge in self._open if not surge.is_over):
                 raise
@@ -186,15 +191,25 @@ class SurgeMoves:
             surge.state, act = core.decide(self._rules, surge.state, sight, tools.waiter.now)
             self._do(surge, act, seen_at)
 
-    def _sight(self, surge: Surge) -> core.SurgeSight:
-        tools, departure = self._tools, surge.departure
-        old, new = departure.old, departure.replacement
-        answers = False
-        if old is not None and new is not None and new.is_ready:
-            answers = answers_wherever(new.uid, old.uid, tools.target.read_endpoints(old.namespace))
-        owners = core.marks_of(tools.target.read_workload(owner) for owner in surge.owners)
-        is_out = old is not None and detachment_of(old) is not None
-        return core.SurgeSight(old, is_out, new, owners, answers, departure.failure, tools.fresh.time)
+    def _sights(self) -> list[tuple[Surge, core.SurgeSight]]:
+        """How each surge stands; whatever several of them rest on is read once. Raises ClusterError."""
+        target, time = self._tools.target, self._tools.fresh.time
+        under_way = [surge for surge in self._open if not surge.is_over]
+        owners = {owner.uid: target.read_workload(owner) for surge in under_way for owner in surge.owners}
+        endpoints_in = cache(target.read_endpoints)
+        found = []
+        for surge in under_way:
+            old, new = surge.departure.old, surge.departure.replacement
+            answers = False
+            if old is not None and new is not None and new.is_ready:
+                answers = answers_wherever(new.uid, old.uid, endpoints_in(old.namespace))
+            is_out = old is not None and detachment_of(old) is not None
+            marks = core.marks_of(owners[owner.uid] for owner in surge.owners)
+            found.append((surge, core.SurgeSight(old, is_out, new, marks, answers, surge.departure.failure, time)))
+        seen = [sight._replace(time=0.0) for _, sight in found]
+        is_quiet = seen == self._seen
+        self._seen, self._look_seconds = seen, QUIET_LOOK_SECONDS if is_quiet else LOOK_SECONDS
+        return found
 
     def _do(self, surge: Surge, act: core.Act, seen_at: float) -> None:
         tools = self._tools

@@ -12,6 +12,7 @@ from tests.cluster.autoscaler.fake_autoscaler import FakeAutoscaler, NodeGroup
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon.daemon_soak.changes import NODE_CPU, Changes
 from tests.cluster.daemon.daemon_soak.figures import Memory, state_of
+from tests.cluster.daemon.daemon_soak.still_possible import StillPossible
 from tests.cluster.daemon_process import SHORT_LEASE, DaemonProcess, daemon
 from tests.cluster.load.metrics_server import metrics_server
 from tests.cluster.tool import Tool
@@ -70,11 +71,12 @@ def soak(cluster: Cluster, folder: Path, *, seconds: float, seed: int) -> dict[s
     changes.begin()
     group = NodeGroup("soak", cpu=NODE_CPU, most=2)
     policy = tool.policy(f"{POLICY}{SHORT_LEASE}")
+    still_possible = StillPossible(tool, policy)
     with metrics_server(cluster.control_plane), daemon(tool, "--policy", policy) as process:
         process.wait_for("leading")
         before, memory = state_of(cluster), Memory(process.process.pid)
         with FakeAutoscaler(cluster.api, group, unneeded_seconds=20, node_takes_seconds=6):
-            _run(process, changes, memory, seconds)
+            _run(process, changes, memory, seconds, still_possible)
         after = state_of(cluster)
         code = process.stop(timeout_seconds=60)
     return {
@@ -86,17 +88,22 @@ def soak(cluster: Cluster, folder: Path, *, seconds: float, seed: int) -> dict[s
         "memoryMegabytes": {"first": memory.samples[0], "last": memory.samples[-1], "peak": max(memory.samples)},
         "memoryGrowth": memory.growth,
         "exitCode": code,
+        "roundsWithMoves": still_possible.with_moves,
+        "roundsThatLeftSomething": still_possible.left,
         **rounds_of(process),
         **evictions_of(process, tool),
     }
 
 
-def _run(process: DaemonProcess, changes: Changes, memory: Memory, seconds: float) -> None:
+def _run(
+    process: DaemonProcess, changes: Changes, memory: Memory, seconds: float, still_possible: StillPossible
+) -> None:
     """For so long, and for up to five minutes more while a trigger has had no cause: which ones come is chance."""
     end, number = time.monotonic() + seconds, 0
     while (now := time.monotonic()) < end or (now < end + MORE_SECONDS and _silent(process)):
         assert process.process.poll() is None, process.told()
         memory.sample()
+        still_possible.look(process)
         changes.step()
         number += 1
         if number % ASK_EVERY == 0:

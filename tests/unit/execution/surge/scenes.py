@@ -10,7 +10,7 @@ from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
-from rescheduler.model.objects.pod import OwnerReference
+from rescheduler.model.objects.pod import OwnerReference, Pod
 from rescheduler.model.objects.workload import Service, Workload
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan, PlanResult
@@ -22,30 +22,32 @@ HASH = "pod-template-hash"
 
 def shop(replicas: int = 1, *extra: Any, **fields: Any) -> Cluster:
     """Two nodes; all pods of ``web`` are on n0, behind a Service and a budget that allows none of them to go."""
-    owner = OwnerReference("ReplicaSet", "web", "rs-web")
-    labels = {"app": "web", HASH: "h1"}
-    pods = [
-        structs.replace(
-            pod(f"web-{number}", "1", node="n0", labels=labels, owner=None, uid=f"u{number}"),
-            owners=(owner,), ready_at=NOW - 100.0,
-        )
-        for number in range(replicas)
-    ]  # fmt: skip
     return cluster(
-        node("n0", "8"), node("n1", "8"), *pods, *workloads(replicas), *extra,
+        node("n0", "8"), node("n1", "8"), *pods_of("web", replicas), *workloads(replicas), *extra,
         budget("web", 0, current_healthy=replicas, desired_healthy=replicas, min_available=str(replicas)),
         services=(Service("default", "web", {"app": "web"}),), **fields,
     )  # fmt: skip
 
 
-def workloads(replicas: int) -> tuple[Workload, Workload]:
+def workloads(replicas: int, name: str = "web") -> tuple[Workload, Workload]:
     """A ReplicaSet and its Deployment, at rest."""
-    own = selector(app="web")
+    own = selector(app=name)
     rules = LabelSelector((*own.requirements, *selector(**{HASH: "h1"}).requirements))
-    above = OwnerReference("Deployment", "web", "d-web")
-    child = workload("web", replicas, selector=rules, owner=above, generation=1, observed_generation=1)
-    top = workload("web", replicas, kind="Deployment", generation=1, observed_generation=1)
-    return structs.replace(child, uid="rs-web"), structs.replace(top, uid="d-web")
+    above = OwnerReference("Deployment", name, f"d-{name}")
+    child = workload(name, replicas, selector=rules, owner=above, generation=1, observed_generation=1)
+    top = workload(name, replicas, kind="Deployment", generation=1, observed_generation=1)
+    return structs.replace(child, uid=f"rs-{name}"), structs.replace(top, uid=f"d-{name}")
+
+
+def pods_of(name: str, replicas: int) -> list[Pod]:
+    """Of a ReplicaSet, all of them on n0 and Ready for long."""
+    owner = OwnerReference("ReplicaSet", name, f"rs-{name}")
+    labels = {"app": name, HASH: "h1"}
+    plain = (
+        pod(f"{name}-{number}", "1", node="n0", labels=labels, owner=None, uid=f"u-{name}-{number}")
+        for number in range(replicas)
+    )
+    return [structs.replace(item, owners=(owner,), ready_at=NOW - 100.0) for item in plain]
 
 
 def surging(start: Cluster, *names: str, to_node: str = "n1") -> Plan:

@@ -95,7 +95,7 @@ def test_looks_are_further_apart_where_much_was_asked() -> None:
     calm = World(shop(), startup_seconds=40.0)
     calm.read_lists, original, world = look, calm.read_lists, calm  # type: ignore[method-assign]
     surger(calm).carry_out(surging(calm.read(), "web-0"))
-    assert paced < len(seen) / 3
+    assert paced < len(seen) / 2
 
 
 @pytest.mark.parametrize("guidance", ["Guide", "Hold"])
