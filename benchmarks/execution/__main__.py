@@ -19,13 +19,14 @@ from typing import Any
 from benchmarks.execution.requests import asked_by, told
 from benchmarks.machine import describe_machine
 from benchmarks.side_by_side.contenders import rescheduler
-from benchmarks.side_by_side.scenes import consolidation
+from benchmarks.side_by_side.scenes import consolidation, pending
 from benchmarks.side_by_side.settling import settle
 from benchmarks.side_by_side.stage import Stage
 from tests.cluster.plane.audit import OUR_ACCOUNT
 from tests.cluster.plane.control_plane import ControlPlane
 
 ADMINISTRATORS = ("system:masters",)
+EMPTY_NODES, MAKE_ROOM = "EmptyNodes", "MakeRoom"
 LIFTED = {"rampUp": "unlimited",
           "rates": dict.fromkeys(("perHour", "perDay", "perWorkloadPerHour"), "unlimited")}  # fmt: skip
 """Floors of workloads and PodDisruptionBudgets stay."""
@@ -35,6 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.execution", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the cluster (default: 0)")
+    parser.add_argument(
+        "--objective", choices=(EMPTY_NODES, MAKE_ROOM), default=EMPTY_NODES,
+        help=f"what is planned; {MAKE_ROOM}: for pods that wait, on a cluster of 16 nodes (default: {EMPTY_NODES})",
+    )  # fmt: skip
     parser.add_argument("--nodes", type=int, default=24, help="of the cluster (default: 24)")
     parser.add_argument("--moves", type=int, default=500, help="at most so many (default: 500)")
     parser.add_argument("--lifted", action="store_true", help="no limit but floors of workloads and budgets of pods")
@@ -47,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ControlPlane() as plane, tempfile.TemporaryDirectory() as folder:
         print(f"kube-scheduler {plane.version}; {describe_machine()}", flush=True)
         stage = Stage(plane)
-        scene = consolidation(options.seed, options.nodes)
+        scene = pending(options.seed) if options.objective == MAKE_ROOM else consolidation(options.seed, options.nodes)
         picture = stage.first(scene)
         for guidance, method in product(options.guidance.split(","), options.methods.split(",")):
             stage.again(scene, picture, {})
@@ -65,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _policy(options: argparse.Namespace, guidance: str, method: str) -> dict[str, Any]:
     limits = {"maxEvictions": options.moves, "deadline": "5s"}
-    policy: dict[str, Any] = {"objectives": [{"name": "EmptyNodes"}], "limits": limits, "guidance": guidance}
+    policy: dict[str, Any] = {"objectives": [{"name": options.objective}], "limits": limits, "guidance": guidance}
     disruption: dict[str, Any] = {"moveBy": [{"method": method}]} if method != "Evict" else {}
     if options.lifted:
         limits["inFlight"] = options.moves
