@@ -64,6 +64,12 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     },
     "execution": {
         "core/move_state": {"to 11: DROPPED = 10": "the last of them comes after all others by any greater number"},
+        "ledger/ledger_entries": {
+            "to 1: self._counted[0]": "what was counted before is then counted anew each time, with the same outcome",
+        },
+        "ledger/repayment": {
+            "to False: zip(before.entries, after.entries, strict=True)": "what settles a ledger keeps each entry",
+        },
     },
 }
 """By room, module and what is changed, without the line."""

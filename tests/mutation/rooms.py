@@ -89,14 +89,19 @@ _EXECUTION: Final[Mapping[str, Sequence[str]]] = {
     "guidance/holds": ("guidance/test_holds",),
     "guidance/leaving_nothing": ("run/test_executor", "test_interruption"),
     "guidance/room": ("guidance/test_room",),
-    "ledger/ledger_entries": ("ledger/test_ledger_session",),
+    "ledger/ledger_entries": ("ledger/test_ledger_entries", "ledger/test_ledger_session"),
     "ledger/ledger_rules": ("ledger/test_ledger_session", "test_two_processes"),
-    "ledger/ledger_session": ("ledger/test_ledger_session", "ledger/test_full_ledger", "test_two_processes"),
+    "ledger/ledger_session": (
+        "ledger/test_steps_of_a_session",
+        "ledger/test_ledger_session",
+        "ledger/test_full_ledger",
+        "test_two_processes",
+    ),
     "ledger/ledger_writer": ("ledger/test_ledger_writer",),
     "ledger/open_evictions": ("ledger/test_open_evictions",),
     "ledger/private_ledger": ("run/test_executor",),
     "ledger/remembering_ledger": ("ledger/test_remembering_ledger",),
-    "ledger/repayment": ("ledger/test_ledger_session", "ledger/test_full_ledger"),
+    "ledger/repayment": ("ledger/test_repayment", "ledger/test_ledger_session", "ledger/test_full_ledger"),
     "ledger/told_audit_log": ("ledger/test_ledger_session", "run/test_move_news"),
 }
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.execution.ledger.ledger_writer import KNOWN_SECONDS, LedgerWriter
+from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, LedgerReading
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.daemon.ledger_changes import announced, holds, plan_begun
@@ -71,6 +74,51 @@ def test_one_reading_serves_all_writes_of_half_a_second(store: CountedLedger) ->
     store.clock.sleep(KNOWN_SECONDS)
     assert write(hand, "d")
     assert store.reads == 2
+
+
+def test_half_a_second_old_is_young_enough_and_more_is_not(store: CountedLedger) -> None:
+    """So soon a mark on the namespace is seen."""
+    hand = writer(store)
+    hand.read()
+    store.clock.sleep(0.5 - store.clock.monotonic())
+    hand.know()
+    assert store.reads == 1
+    store.clock.sleep(0.01)
+    hand.know()
+    assert store.reads == 2
+
+
+def test_who_is_overtaken_tries_at_once_and_then_after_pauses_that_double() -> None:
+    """Eight times in some six seconds: others who write take turns, and nobody gives up before they are through."""
+    clock = SimulatedClock()
+    tried: list[float] = []
+
+    class Overtaken(SimulatedLedger):
+        def write(self, ledger: Ledger, version: str) -> str | None:
+            """Somebody was faster, as ever."""
+            tried.append(clock.monotonic())
+            return None
+
+    hand = LedgerWriter(Overtaken(clock, call_seconds=0.0), clock, keep_seconds=86_400.0)
+    with pytest.raises(PlanStoppedError, match="were faster every time"):
+        write(hand, "a")
+    pauses = [later - earlier for earlier, later in pairwise(tried)]
+    assert tried[0] == 0.0
+    assert pauses == pytest.approx([0.05 * 2**number for number in range(7)])
+
+
+def test_what_is_written_is_no_news_any_more(store: CountedLedger) -> None:
+    """What others write of the same entry later is not taken back by what was known before."""
+    hand = writer(store)
+    write(hand, "a")
+    [found] = store.ledger.entries
+    hand.note(found.pod.uid, found.at, landed_on="n9")
+    write(hand, "b")
+    assert not hand.has_news
+    first, second = store.ledger.entries
+    store.write(structs.replace(store.ledger, entries=(structs.replace(first, landed_on="n3"), second)), store.version)
+    write(hand, "c")
+    assert [item.landed_on for item in store.ledger.entries] == ["n3", None, None]
 
 
 def test_own_writes_do_not_make_a_reading_younger(store: CountedLedger) -> None:
