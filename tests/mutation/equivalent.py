@@ -64,8 +64,14 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     },
     "execution": {
         "core/move_state": {"to 11: DROPPED = 10": "the last of them comes after all others by any greater number"},
+        "eviction/evicting": {
+            "to 1.0: answer.retry_after_seconds or 0.0": "without a wish of the server 30 s are waited anyhow",
+        },
         "ledger/ledger_entries": {
             "to 1: self._counted[0]": "what was counted before is then counted anew each time, with the same outcome",
+        },
+        "ledger/open_evictions": {
+            "to 1.0: times[wanted - 1] if wanted else 0.0": "any time before the first eviction of all will do",
         },
         "ledger/repayment": {
             "to False: zip(before.entries, after.entries, strict=True)": "what settles a ledger keeps each entry",
