@@ -67,11 +67,27 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
         "eviction/evicting": {
             "to 1.0: answer.retry_after_seconds or 0.0": "without a wish of the server 30 s are waited anyhow",
         },
+        "guidance/gates": {
+            "to 1.0: self._due_at = self._ends_at = 0.0": "both are set with the first rule",
+        },
+        "guidance/room": {
+            "to 2: last + 1": "where nobody leaves a node, any wave after the last will do",
+            "to 1.0: leaving_taint('', 0.0)": "who tolerates a taint does so whenever it ends",
+            "to Lt: len(self._plan.moves) <= 1": "a pod that moves alone contests no room, and nobody makes any for it",
+        },
+        "guidance/holds": {
+            "to 1.0: self._due_at = self._ends_at = 0.0": "both are set as the first placeholder is made",
+        },
         "ledger/ledger_entries": {
             "to 1: self._counted[0]": "what was counted before is then counted anew each time, with the same outcome",
         },
         "ledger/open_evictions": {
             "to 1.0: times[wanted - 1] if wanted else 0.0": "any time before the first eviction of all will do",
+        },
+        "ledger/private_ledger": {
+            "to 1: self._version = 0": "versions only tell one state from another",
+            "to Sub: self._version += 1": "the same",
+            "to 2: self._version += 1": "the same",
         },
         "ledger/repayment": {
             "to False: zip(before.entries, after.entries, strict=True)": "what settles a ledger keeps each entry",

@@ -79,18 +79,38 @@ _EXECUTION: Final[Mapping[str, Sequence[str]]] = {
     "core/move_state": ("core/test_step", "core/test_core_model"),
     "core/step": ("core/test_step", "core/test_core_model"),
     "eviction/evicting": ("eviction/test_evictor", "eviction/test_evicting", "test_last_look"),
-    "eviction/making_way": ("run/test_segment_run", "run/test_executor"),
+    "eviction/making_way": (
+        "eviction/test_making_way",
+        "run/test_segment_run",
+        "run/test_executor",
+    ),
     "eviction/own_verdict": ("eviction/test_verdicts_in_time", "eviction/test_own_verdict", "run/test_segment_run"),
     "guidance/gated_moves": ("guidance/test_gated_moves", "test_exchanges"),
     "guidance/gates": ("guidance/test_gates", "guidance/test_gated_moves"),
-    "guidance/guidance_support": ("guidance/test_gates", "run/test_executor", "test_tainting"),
+    "guidance/guidance_support": (
+        "guidance/test_guidance_support",
+        "guidance/test_gates",
+        "run/test_executor",
+        "test_tainting",
+    ),
     "guidance/guiding": ("guidance/test_guiding",),
     "guidance/hold_maker": ("guidance/test_hold_maker", "guidance/test_room"),
-    "guidance/holds": ("guidance/test_holds",),
-    "guidance/leaving_nothing": ("run/test_executor", "test_interruption"),
-    "guidance/room": ("guidance/test_room",),
+    "guidance/holds": (
+        "guidance/test_taints_among_holds",
+        "guidance/test_holds",
+    ),
+    "guidance/leaving_nothing": (
+        "guidance/test_leaving_nothing",
+        "run/test_executor",
+        "test_interruption",
+    ),
+    "guidance/room": ("guidance/test_room_by_taints", "guidance/test_room"),
     "ledger/ledger_entries": ("ledger/test_ledger_entries", "ledger/test_ledger_session"),
-    "ledger/ledger_rules": ("ledger/test_ledger_session", "test_two_processes"),
+    "ledger/ledger_rules": (
+        "ledger/test_ledger_rules",
+        "ledger/test_ledger_session",
+        "test_two_processes",
+    ),
     "ledger/ledger_session": (
         "ledger/test_steps_of_a_session",
         "ledger/test_ledger_session",
@@ -99,10 +119,17 @@ _EXECUTION: Final[Mapping[str, Sequence[str]]] = {
     ),
     "ledger/ledger_writer": ("ledger/test_ledger_writer",),
     "ledger/open_evictions": ("ledger/test_open_evictions", "ledger/test_open_surges"),
-    "ledger/private_ledger": ("run/test_executor",),
+    "ledger/private_ledger": (
+        "ledger/test_ledger_rules",
+        "run/test_executor",
+    ),
     "ledger/remembering_ledger": ("ledger/test_remembering_ledger",),
     "ledger/repayment": ("ledger/test_repayment", "ledger/test_ledger_session", "ledger/test_full_ledger"),
-    "ledger/told_audit_log": ("ledger/test_ledger_session", "run/test_move_news"),
+    "ledger/told_audit_log": (
+        "ledger/test_ledger_rules",
+        "ledger/test_ledger_session",
+        "run/test_move_news",
+    ),
 }
 
 ROOMS: Final = {

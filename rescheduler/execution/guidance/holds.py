@@ -24,7 +24,7 @@ class Holds:
         self._target = target
         self._clock = clock
         self._standing: dict[str, HeldRoom] = {}
-        self._names: dict[PodReference, str] = {}
+        self._names: dict[PodReference, str] = {}  # of each pod's newest placeholder, whether it still stands or not
         self._due_at = self._ends_at = 0.0
 
     def set(self, holds: Sequence[HeldRoom]) -> None:
@@ -134,8 +134,6 @@ class Holds:
     def _forget(self, holds: Iterable[HeldRoom]) -> None:
         for hold in holds:
             self._standing.pop(hold.request.name)
-            if hold.pod is not None:
-                self._names.pop(hold.pod, None)
 
     def _plan_renewal(self, since: float) -> None:
         """All placeholders were given their whole time at this moment at the earliest."""

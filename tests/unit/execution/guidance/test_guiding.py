@@ -8,7 +8,7 @@ import pytest
 
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.execution.guidance import guiding
-from rescheduler.execution.guidance.guiding import is_guided, open_nodes
+from rescheduler.execution.guidance.guiding import Guide, is_guided, open_nodes
 from rescheduler.execution.guidance.hold_maker import HoldMaker
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.extension_points import EvictionAnswer
@@ -16,6 +16,7 @@ from rescheduler.model.objects.annotations import HOLD_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import cluster, node, pod, taint, workload
+from tests.unit.execution.guidance.keepers import Noting
 from tests.unit.execution.worlds import World, executor, outcomes, plan_of
 
 
@@ -121,3 +122,63 @@ def test_nodes_are_open_where_one_of_the_pods_finds_room_once_they_have_left() -
     holds = Holds(World(start), SimulatedClock())
     holds.set(HoldMaker(plan, start, "p", 60).closing("held", (("cpu", 1500),)))
     assert open_nodes([mover], start, holds) == ["free", "leaving", "own"]
+
+
+@pytest.mark.parametrize(("number", "too_many"), [(250, 0), (251, 251)])
+def test_so_many_nodes_are_shut_and_no_more(number: int, too_many: int) -> None:
+    """Each costs a placeholder for each scheduler."""
+    start = cluster(*(node(f"n{item}", "2") for item in range(number)), pod("web-0", "1"))
+    target: Any = Noting()
+    guide = Guide(Holds(target, target.clock), HoldMaker(plan_of(start, [("web-0", "n0", 1)]), start, "p", 60))
+    assert guide.too_many(start.pods, start) == too_many
+
+
+def test_one_node_after_the_other_is_open() -> None:
+    """The one that it is the turn of; at the end all are."""
+    start = cluster(node("n0", "2"), node("n1", "2"), pod("web-0", "1"))
+    target: Any = Noting()
+    holds = Holds(target, target.clock)
+    guide = Guide(holds, HoldMaker(plan_of(start, [("web-0", "n0", 1)]), start, "p", 60))
+
+    def shut() -> list[str]:
+        return [found.request.node for found in holds.on(["n0", "n1"])]
+
+    guide.shut(start.pods, start)
+    assert shut() == ["n0", "n1"]
+    guide.open("n0")
+    assert shut() == ["n1"]
+    guide.shut_again("n0")
+    assert sorted(shut()) == ["n0", "n1"]
+    guide.open("n9")
+    guide.shut_again("n9")
+    guide.end()
+    assert shut() == []
+    guide.shut_again("n0")
+    assert shut() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "grace", "guided"),
+    [
+        ("StatefulSet", 30, True),
+        ("StatefulSet", 31, False),
+        ("ReplicaSet", 600, True),
+        ("ReplicaSet", 30, True),
+        (None, 600, True),
+    ],
+)
+def test_nodes_are_shut_for_thirty_seconds_of_waiting_and_no_longer(kind: str | None, grace: int, guided: bool) -> None:
+    """Only a StatefulSet's pod comes when the old one has ended; others come at once."""
+    owned = {"owner": None} if kind is None else {"kind": kind}
+    mover = pod("web-0", "1", node="n0", termination_grace_seconds=grace, **owned)
+    [move] = plan_of(cluster(node("n0"), mover), [("web-0", "n1", 1)], objective="SpreadLoad").moves
+    assert is_guided(move, mover) is guided
+
+
+def test_a_pod_that_leaves_gives_its_room_back_once() -> None:
+    """A node that has too little even then needs no shutting."""
+    start = cluster(
+        node("n0", "2"), pod("stays-0", "1", node="n0"), pod("leaves-0", "500m", node="n0", deletion_at=1.0),
+        pod("web-0", "1200m"),
+    )  # fmt: skip
+    assert open_nodes([start.pod_by_key["default/web-0"]], start, Holds(World(start), SimulatedClock())) == []

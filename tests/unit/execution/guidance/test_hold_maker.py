@@ -5,6 +5,7 @@ from __future__ import annotations
 from rescheduler.execution.guidance.hold_maker import (
     HeldRoom,
     HoldMaker,
+    enlarged,
     fits,
     free_room,
     is_placeholder,
@@ -123,3 +124,64 @@ def test_only_our_own_placeholders_are_taken_out_of_a_snapshot() -> None:
 def test_a_node_that_is_gone_has_no_room() -> None:
     """It may vanish amid a plan; whoever asks for its room is not the one to fall over it."""
     assert not fits(free_room(cluster(node("n0", "4")), "gone"), resources([("cpu", 1)]))
+
+
+def test_a_pod_with_our_gate_that_others_made_stays() -> None:
+    """As does one with our label behind another gate: it takes both."""
+    foreign = pod("foreign-0", scheduling_gates=(HOLD_GATE,))
+    labelled = pod(
+        "labelled-0", labels={"app.kubernetes.io/managed-by": "rescheduler"}, scheduling_gates=("example.com/gate",)
+    )
+    assert [is_placeholder(foreign), is_placeholder(labelled)] == [False, False]
+
+
+def test_a_taint_counts_as_large_as_the_largest_node() -> None:
+    """It closes a node for every scheduler's pods, and is for no pod."""
+    start = fragmented()
+    maker = HoldMaker(two_moves(start), start, "p", 60)
+    found = maker.taint("n3")
+    assert (found.is_taint, found.pod, found.request.node, found.request.scheduler_name) == (True, None, "n3", "")
+    assert found.request.requests == maker.full
+    assert dict(maker.full) == {name: amount for name, amount in start.nodes[0].allocatable if name != "pods"}
+
+
+def test_a_node_is_closed_for_nobody_in_particular() -> None:
+    """No room that the plan makes."""
+    start = fragmented()
+    [found] = HoldMaker(two_moves(start), start, "p", 60).closing("n3", resources([("cpu", 5)]))
+    assert (found.pod, found.is_made_by_plan, found.is_taint) == (None, False, False)
+    assert HeldRoom(None, found.request) == found
+
+
+def test_room_is_made_by_a_plan_only_where_somebody_leaves_before() -> None:
+    """The pending pod comes after the first wave; those that leave its node in the second make no room for it."""
+    start = fragmented()
+    plan = plan_of(start, [("web-00", "n3", 1), ("web-10", "n3", 2)], [("big-0", "n1", 1)])
+    [found] = needed_holds(plan, start, HoldMaker(plan, start, "p", 60), ())
+    assert not found.is_made_by_plan
+
+
+def test_each_pod_takes_one_place_besides_its_requests() -> None:
+    """Of a room that may have none of a resource, and gives it back."""
+    room = {"pods": 1}
+    assert fits(room, ())
+    take(room, resources([("cpu", 5)]))
+    assert room == {"pods": 0, "cpu": -5}
+    assert not fits(room, ())
+    take(room, resources([("cpu", 5)]), -1)
+    assert room == {"pods": 1, "cpu": 0}
+
+
+def test_what_keeps_one_pod_out_keeps_larger_ones_out_too() -> None:
+    """It is enlarged by no more than that."""
+    room = {"cpu": 4000, "memory": 1 << 40, "pods": 100}
+    small, large = pod("a-0", "1"), pod("b-0", "2")
+    assert dict(enlarged((), room, [small, large])) == {"cpu": 3001}
+    assert room["cpu"] == 999
+
+
+def test_a_pod_is_kept_out_by_what_it_asks_for() -> None:
+    """One that asks for neither CPU nor memory by its device; one that asks for nothing by nothing."""
+    room = {"cpu": 4000, "memory": 1 << 40, "pods": 100, "example.com/gpu": 3}
+    guest = pod("a-0", "0", "0", extended={"example.com/gpu": "1"})
+    assert dict(enlarged((), room, [pod("none-0", "0", "0"), guest])) == {"example.com/gpu": 3}

@@ -218,6 +218,7 @@ def test_nodes_that_pods_leave_and_others_come_to_are_closed_for_one_wave(monkey
     assert kept.nodes(of_pods=False) == ["n0"]
     kept.before_wave(1)
     assert kept.nodes(of_pods=False) == ["n0", "n1"]
+    assert kept.nodes(of_pods=True) == ["n1"], "for the pod that comes after the one that leaves"
     kept.keeper.after_segment()
     assert kept.nodes(of_pods=False) == ["n0"]
 

@@ -91,6 +91,32 @@ def test_a_disk_that_fails_is_told_once_and_this_process_remembers() -> None:
     assert "input/output error" in told[0]
 
 
+@pytest.mark.parametrize("name", ["known", "remember"])
+def test_whatever_of_it_fails_is_told(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that can only be read, and one that can only be written."""
+    told: list[str] = []
+    memory = store(tmp_path / "h.sqlite")
+    monkeypatch.setattr(memory, name, getattr(Broken(), name))
+    ledger = RememberingLedger(MemoryObjects().reader(), memory, "holds/book", told.append)
+    ledger.write(OPEN, ledger.read().version)
+    assert len(told) == 1
+    assert "input/output error" in told[0]
+
+
+def test_what_was_only_read_is_remembered_too(tmp_path: Path) -> None:
+    """A process that has written nothing notices that what others wrote is lost."""
+    objects = MemoryObjects()
+    writing = process(objects.reader(), tmp_path / "theirs.sqlite")
+    writing.write(OPEN, writing.read().version)
+    reading = process(objects.reader(), tmp_path / "ours.sqlite")
+    assert reading.read().ledger == OPEN
+    del objects.all["book"]
+    with pytest.raises(LedgerLostError):
+        reading.read()
+    with pytest.raises(LedgerLostError):
+        process(objects.reader(), tmp_path / "ours.sqlite").read()
+
+
 def test_a_file_of_an_older_version_knows_nothing_and_is_kept(tmp_path: Path) -> None:
     """Its lines stay where they are."""
     path = tmp_path / "h.sqlite"
