@@ -1,4 +1,4 @@
-"""Puts every fault into what decides: python -m tests.mutation [--room ROOM] [MODULE...] [--floor PERCENT]."""
+"""Puts every fault into what decides: python -m tests.mutation [--room ROOM] [--own] [MODULE...] [--floor PERCENT]."""
 
 from __future__ import annotations
 
@@ -154,6 +154,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--room", choices=ROOMS, default="disruption")
     parser.add_argument("modules", nargs="*", help="as disruption/gate/gate is called gate/gate in its room")
+    parser.add_argument("--own", action="store_true", help="ask these modules' own tests only, which is quicker")
     parser.add_argument("--floor", type=float, default=95.0)
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -165,9 +166,11 @@ def main() -> None:
         parser.error(
             f"no module of {options.room}: {', '.join(sorted(strange))} (choose from {', '.join(room.judged)})"
         )
-    judge = Judge(room, options.modules or list(room.judged))
+    names = options.modules or list(room.judged)
+    judge = Judge(room, names)
+    own = dict.fromkeys(f"{room.tests}/{file}.py" for name in names for file in room.judged[name])
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-        code = pytest.main([*QUIETLY, room.tests], plugins=[judge])
+        code = pytest.main([*QUIETLY, *(own if options.own else (room.tests,))], plugins=[judge])
     if code != pytest.ExitCode.OK or not all(total for _, total in judge.counts.values()):
         sys.exit("the faults could not be judged")
     found, total = (sum(column) for column in zip(*judge.counts.values(), strict=True))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from rescheduler.execution.guidance import gated_moves
 from rescheduler.extension_points import EvictionAnswer, ExecutionInterruptedError
 from rescheduler.model.objects.annotations import GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
@@ -48,6 +49,11 @@ def where(world: World, owner: str) -> str | None:
     return found.node_name
 
 
+def test_numbers_that_others_rely_on() -> None:
+    """How long those that were let go are watched, and all are given to come home after a failure."""
+    assert (gated_moves.LANDING_SECONDS, gated_moves.HOME_SECONDS) == (3.0, 15.0)
+
+
 def test_full_nodes_change_their_pods() -> None:
     """Whoever waits longer for either place does not get it."""
     world = World(full_pair())
@@ -64,6 +70,34 @@ def test_nobody_leaves_unless_all_may() -> None:
     result = carry_out(world, exchange(world.read()))
     assert world.evicted == []
     assert "leave together or not at all" in result.message
+    assert_nobody_waits(world)
+
+
+@pytest.mark.parametrize(("wish", "seconds"), [(None, 5.0), (1.0, 5.0), (20.0, 20.0)])
+def test_all_are_asked_for_again_where_one_may_leave_later(wish: float | None, seconds: float) -> None:
+    """After five seconds, or as many as the server wishes; then they change places."""
+    world = World(full_pair())
+    asked: list[float] = []
+
+    def note(_reference: PodReference, _dry_run: bool) -> EvictionAnswer | None:
+        asked.append(world.clock.monotonic())
+        return EvictionAnswer("BudgetExhausted", "no", wish) if len(asked) == 2 else None
+
+    world.script = [note] * 3
+    result = carry_out(world, exchange(world.read()))
+    assert outcomes(result) == {"a-0": ("Landed", "n1"), "b-0": ("Landed", "n0")}
+    assert [name for name, _ in world.asked[:4]] == ["a-0", "b-0", "a-0", "b-0"]
+    assert asked[2] - asked[1] == pytest.approx(seconds, abs=0.5)
+
+
+@pytest.mark.parametrize(("answer", "times"), [(REFUSED, 3), (EvictionAnswer("Forbidden", "no"), 1)])
+def test_who_may_not_leave_is_asked_for_three_times_at_most(answer: EvictionAnswer, times: int) -> None:
+    """What would meet a later try again is not tried again; the other one is not even asked for."""
+    world = World(full_pair())
+    world.script = [answer] * 9
+    result = carry_out(world, exchange(world.read()))
+    assert world.asked == [("a-0", True)] * times
+    assert f"a-0 cannot leave now ({answer.kind}: no)" in result.message
     assert_nobody_waits(world)
 
 
