@@ -18,9 +18,12 @@ from rescheduler.execution.core.events import (
     HeldBack,
     LookOn,
     NotYet,
+    OpenAll,
+    OpenLane,
     Over,
     Rest,
     Seen,
+    ShutAll,
     Withdraw,
     Written,
 )
@@ -58,6 +61,25 @@ def test_a_move_that_the_api_server_puts_off_waits_for_as_long_as_it_says() -> N
     state = one_gone_one_crowded(is_try=True)
     state, _ = step(RULES, state, Seen(0, MoveStage.READY), 2.0)
     assert named(step(RULES, state, Awake(), 2.0)[1]) == named((LookOn(100.0),))
+
+
+def test_while_the_api_server_puts_a_move_off_nobody_else_is_asked_for() -> None:
+    """If it refuses in the end, nobody shall have moved for nothing."""
+    state, _ = step(RULES, beginning(RULES), Awake(), 0.0)
+    state, _ = step(RULES, state, NotYet(0, 100.0), 0.0)
+    assert named(step(RULES, state, Awake(), 1.0)[1]) == named((Rest(100.0),))
+    assert named(step(RULES, state, Awake(), 100.0)[1]) == named((Ask(0),))
+
+
+def test_a_lane_is_open_for_its_moves_and_all_are_when_the_run_is_over() -> None:
+    """All others are shut meanwhile."""
+    rules = RunRules((Order(place="n1", is_led=True),))
+    state, began = step(rules, beginning(rules), Awake(), 0.0)
+    for event in (Allowed(0), Written(0), Accepted(0), Seen(0, MoveStage.BOUND)):
+        state, _ = step(rules, state, event, 0.0)
+    _, ended = step(rules, state, Awake(), 0.0)
+    assert named(began) == named((ShutAll(), OpenLane("n1"), Ask(0)))
+    assert named(ended) == named((OpenAll(), Over()))
 
 
 def after(*events: Event) -> RunState:
