@@ -18,6 +18,7 @@ from benchmarks.command_line import answer
 from benchmarks.evaluator import judge
 from benchmarks.families import print_families
 from benchmarks.machine import MonotonicClock, peak_megabytes
+from benchmarks.promises import ProcessClock
 from benchmarks.snapshot_form import Snapshot, as_cluster, read_snapshots
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     options = _parser().parse_args(arguments)
     if options.families:
-        print_families(options.sizes.split(","), options.deadline, options.seed)
+        clock = ProcessClock() if options.cpu_clock else MonotonicClock()
+        print_families(options.sizes.split(","), options.deadline, options.seed, clock)
         return 0
     if options.data is None:
         print("--data PATH or --families is needed", file=sys.stderr)
@@ -108,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-o", "--output", type=Path, help="where to write the result (default: standard output)")
     parser.add_argument("--families", action="store_true", help="run the synthetic families instead and print a table")
     parser.add_argument("--sizes", default="S,M,L", help="which families: S (50 nodes), M (500), L (5,000)")
+    parser.add_argument("--cpu-clock", action="store_true", help="families in processor time, beside other work")
     return parser
 
 

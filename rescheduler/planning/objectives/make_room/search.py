@@ -11,6 +11,11 @@ import numpy as np
 from rescheduler.extension_points import Progress
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.planning.objectives.make_room.any_depth_bound import least_by_net_gain, least_evictions
+from rescheduler.planning.objectives.make_room.by_patterns import (
+    PlanByPatterns,
+    least_by_patterns,
+    may_plan_by_patterns,
+)
 from rescheduler.planning.objectives.make_room.certificate import Certificate, certify
 from rescheduler.planning.objectives.make_room.hole_ranking import candidate_nodes
 from rescheduler.planning.objectives.make_room.one_by_one import plan_one_by_one
@@ -64,6 +69,7 @@ AGAIN = 1  # times that the search by covers is begun again at other prices
 ORDINARY_SHARE = 0.4  # of the time that is left, to do without pods that leave before they arrive
 _LEAST_SECONDS, _SECONDS_PER_POD = 1.0, 1e-4  # a deadline below that may be too short for bounds and covers
 _SHARE_OF_SIMPLE = 0.45
+_SHARE_OF_PATTERNS = 0.7
 SECONDS_PER_PAIR = 1e-4  # what building and presolving a model takes, a little overestimated
 
 
@@ -159,13 +165,8 @@ class RoomSearch:
                 search.offer(plan_one_by_one(problem, waiting, part, largest_first=largest_first))
         if helped_by(problem, search.best) != self.everybody:
             self._certify()
-        ceiling = self.outcome.certificate.helpable if self.outcome.certificate else len(problem.pending)
-        search.run(goal, self.deadline.part(0.5), most_helped=ceiling)
-        for number in range(1, AGAIN + 1):
-            if goal.is_best(helped_by(problem, search.best), search.best.evictions):
-                break
-            search.begin_again(number)
-            search.run(goal, self.deadline.part(0.3), most_helped=ceiling)
+        if not self._with_patterns(search, floor):
+            self._cover_again(search, goal)
         self._offer(search.best)
         self._offer_simple()
         helped = self._helped()
@@ -173,9 +174,36 @@ class RoomSearch:
         least = floor if helped == self.everybody else self._least_for(helped)
         if self.outcome.best.evictions > least:
             least = max(least, least_by_net_gain(problem, helped, self.deadline.part(0.2), self.seed))
+        if self.outcome.best.evictions > least and not has_prize:
+            enough = self.outcome.best.evictions - 1
+            least = max(least, least_by_patterns(problem, helped, enough, self.deadline.part(0.9)))
         if has_prize and is_worth_most(problem, self.outcome.best, least, self._least_for):
             most = helped
         self.outcome.proven = Proven(most, least, helped)
+
+    def _cover_again(self, search: OneHop, goal: Proven) -> None:
+        """The search by covers goes on, and begins again at other prices."""
+        ceiling = self.outcome.certificate.helpable if self.outcome.certificate else len(self.problem.pending)
+        search.run(goal, self.deadline.part(0.5), most_helped=ceiling)
+        for number in range(1, AGAIN + 1):
+            if goal.is_best(helped_by(search.problem, search.best), search.best.evictions):
+                break
+            search.begin_again(number)
+            search.run(goal, self.deadline.part(0.3), most_helped=ceiling)
+
+    def _with_patterns(self, search: OneHop, floor: int) -> bool:
+        """Also make room for evicted pods that find none, where covers leave a gap; whether that gave a better plan."""
+        problem, best = search.problem, search.best
+        is_all = helped_by(problem, best) == self.everybody
+        if self.outcome.certificate is not None or not may_plan_by_patterns(problem):
+            return False
+        if is_all and best.evictions <= floor:
+            return False
+        patterns = PlanByPatterns(problem, self.seed)
+        most = best.evictions - 1 if is_all else problem.remaining.in_all
+        patterns.run(most, floor, self.deadline.part(_SHARE_OF_PATTERNS))
+        search.offer(patterns.best)
+        return search.best is not best
 
     def _certify(self) -> None:
         """A ceiling on help that no rearrangement exceeds, kept if it is below what is wanted."""

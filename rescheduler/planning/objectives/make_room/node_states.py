@@ -1,0 +1,140 @@
+"""What each node could give up, and the room that it has then: for a plan as it is, for a bound at least so much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from rescheduler.model.columns.arrays import IntArray
+from rescheduler.planning.objectives.make_room.arriving_classes import ArrivingClasses
+from rescheduler.planning.problem.deadline import Deadline
+from rescheduler.planning.problem.problem import Problem
+
+MOST_STATES = 60_000
+MOST_HARD_LEAVING = 3
+MOST_EASY_LEAVING, MOST_TOLD_APART = 6, 10
+_SECONDS_PER_STATE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class NodeStates:
+    """S states. ``node``: position in the classes' nodes; ``cost``: evictions; ``leaving``: int64[S, C] hard pods.
+
+    ``room``: int64[S, R], never too little for a bound, the true one for a plan; ``rows``: who leaves then.
+    """
+
+    node: IntArray
+    cost: IntArray
+    leaving: IntArray
+    room: IntArray
+    rows: tuple[tuple[int, ...], ...]
+
+
+def node_states(problem: Problem, classes: ArrivingClasses, deadline: Deadline, *, is_bound: bool) -> NodeStates | None:
+    """All states with few pods that leave; None where they are too many, or time is over."""
+    origin = problem.origin
+    order = np.argsort(origin, kind="stable")
+    starts = np.searchsorted(origin[order], np.arange(problem.node_count + 1))
+    node: list[int] = []
+    found: list[_State] = []
+    states_of = _bounding if is_bound else _possible
+    for position, number in enumerate(classes.nodes.tolist()):
+        rows = order[starts[number] : starts[number + 1]]
+        states = list(islice(states_of(problem, classes, number, rows), MOST_STATES + 1 - len(found)))
+        node += [position] * len(states)
+        found += states
+        deadline.work(_SECONDS_PER_STATE * len(states))
+        if len(found) > MOST_STATES or deadline.is_over():
+            return None
+    return NodeStates(
+        np.array(node, dtype=np.int64),
+        np.array([state.cost for state in found], dtype=np.int64),
+        np.array([state.leaving for state in found], dtype=np.int64).reshape(len(found), len(classes.asked)),
+        np.array([state.room for state in found], dtype=np.int64).reshape(len(found), len(problem.free)),
+        tuple(state.rows for state in found),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    cost: int
+    leaving: IntArray
+    room: IntArray
+    rows: tuple[int, ...] = ()
+
+
+def _possible(problem: Problem, classes: ArrivingClasses, node: int, rows: IntArray) -> Iterator[_State]:
+    """States that can be had: of each class the largest pods leave, of the others those largest in one way."""
+    held, most = problem.held, int(problem.remaining.of_node[node])
+    size = (held[classes.scarce] / np.maximum(1, classes.asked[0][classes.scarce])[:, None])[:, rows]
+    rank = np.argsort(-size.sum(axis=0), kind="stable")
+    by_class, easy = _by_class(classes, rows[rank])
+    orders = [easy]
+    if len(classes.scarce) > 1:
+        orders += [easy[np.argsort(-held[row, easy], kind="stable")] for row in classes.scarce.tolist()]
+    for leaving, number in _choices(by_class, len(classes.asked)):
+        hard = [row for name, members in by_class.items() for row in members[: leaving[name]].tolist()]
+        room = problem.free[:, node] + held[:, hard].sum(axis=1)
+        seen: set[tuple[int, ...]] = set()
+        for order in orders:
+            for count in range(min(len(order), MOST_EASY_LEAVING, most - number) + 1):
+                some = order[:count]
+                key = tuple(sorted(some.tolist()))
+                if key not in seen:
+                    seen.add(key)
+                    yield _State(number + count, leaving, room + held[:, some].sum(axis=1), (*hard, *some.tolist()))
+
+
+def _bounding(problem: Problem, classes: ArrivingClasses, node: int, rows: IntArray) -> Iterator[_State]:
+    """States of which each way to leave is one, or has no more room for no fewer evictions and no fewer hard pods.
+
+    With as many hard pods as a state tells apart all further ones count as if they were easy to place; with as many
+    easy ones as it tells apart, all of them leave.
+    """
+    held = problem.held
+    by_class, easy = _by_class(classes, rows)
+    largest = {name: _sums(held[:, members], MOST_HARD_LEAVING) for name, members in by_class.items()}
+    of_easy, of_all = _sums_and_whole(held[:, easy]), _sums_and_whole(held[:, rows])
+    for leaving, number in _choices(by_class, len(classes.asked)):
+        room = problem.free[:, node].copy()
+        for name, sums in largest.items():
+            room = room + sums[:, leaving[name]]
+        gains = of_all if number == MOST_HARD_LEAVING else of_easy
+        for count in range(gains.shape[1]):
+            yield _State(number + count, leaving, room + gains[:, count])
+
+
+def _by_class(classes: ArrivingClasses, rows: IntArray) -> tuple[dict[int, IntArray], IntArray]:
+    """Hard pods of a node by class, and the others, in the same order."""
+    of = classes.of_row[rows]
+    return {int(name): rows[of == name] for name in np.unique(of[of >= 0])}, rows[of < 0]
+
+
+def _choices(by_class: dict[int, IntArray], width: int) -> Iterator[tuple[IntArray, int]]:
+    """How many hard pods of each class leave, and how many in all."""
+    found = [(np.zeros(width, dtype=np.int64), 0)]
+    for name, members in by_class.items():
+        more = []
+        for leaving, number in found:
+            for count in range(1, min(len(members), MOST_HARD_LEAVING - number) + 1):
+                after = leaving.copy()
+                after[name] = count
+                more.append((after, number + count))
+        found += more
+    return chain(found)
+
+
+def _sums(amounts: IntArray, most: int) -> IntArray:
+    """Sums of the 0, 1, ... ``most`` largest of each row, int64[R, most + 1]; of all where there are fewer."""
+    largest = np.sort(amounts, axis=1)[:, ::-1][:, :most]
+    sums = np.zeros((len(amounts), most + 1), dtype=np.int64)
+    sums[:, 1 : largest.shape[1] + 1] = np.cumsum(largest, axis=1)
+    sums[:, largest.shape[1] + 1 :] = largest.sum(axis=1)[:, None]
+    return sums
+
+
+def _sums_and_whole(amounts: IntArray) -> IntArray:
+    return np.column_stack([_sums(amounts, MOST_TOLD_APART), amounts.sum(axis=1)])
