@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rescheduler.batch.backtest.replay.carried_load import carried
 from rescheduler.batch.backtest.replay.history import History, Stay
 from rescheduler.model.objects.pod import OwnerReference
@@ -68,7 +70,7 @@ def test_successors_of_a_replica_set_are_paired_by_age() -> None:
 
 def test_who_stays_in_the_archive_goes_on_as_the_pod_that_its_controller_keeps_here() -> None:
     """With its node, its times and its past; the one that was moved last is gone, and is nobody's past any more."""
-    fields = {"owner": "web", "created_at": 10.0, "ready_at": 11.0}
+    fields: dict[str, Any] = {"owner": "web", "created_at": 10.0, "ready_at": 11.0}
     old = [pod(name, uid=f"uid-{name}", node=on, **fields) for name, on in (("p", "a"), ("q", "b"))]
     found = begun(*old, p=Stay("b", False, NOW, NOW, NOW, NOW), q=Stay("b", True, 10.0, None, None, 11.0))
     found.moved.add("uid-p")
