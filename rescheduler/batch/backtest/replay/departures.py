@@ -23,7 +23,7 @@ def exchanged(earlier: Cluster, stood: Mapping[str, Pod], recorded: Cluster) -> 
 
     A pod that leaves the archive takes the place of the one that its controller would delete in the history, and that
     one, which stays in the archive, takes the other's. ``earlier`` and ``recorded``: the archive at the last time and
-    now; ``stood``: its pods as they stood in the history after the last time, by uid.
+    now; ``stood``: its pods, by uid, as they stood in the history after the last time, with the uids that they had there.
     """
     members = _members(earlier, stood)
     now = {pod.uid: pod for pod in recorded.pods}
@@ -39,8 +39,11 @@ def exchanged(earlier: Cluster, stood: Mapping[str, Pod], recorded: Cluster) -> 
         too_many = min(len(leave) + len(stay) - (owner.desired_replicas or 0), len(leave))
         taken = first_to_go(leave, too_many, company, at)
         # Others that leave were deleted one by one: they leave the history too, wherever they stand in it.
-        left = [stood[pod.uid] for pod in (*taken, *stay)]
-        found |= _swaps(taken, first_to_go(left, too_many, [stood[pod.uid] for pod in company], at))
+        left = {stood[pod.uid].uid: pod for pod in (*taken, *stay)}
+        chosen = first_to_go(
+            [stood[pod.uid] for pod in left.values()], too_many, [stood[pod.uid] for pod in company], at
+        )
+        found |= _swaps(taken, [left[pod.uid] for pod in chosen])
     return found
 
 
@@ -58,7 +61,7 @@ def _chooses(owner: Workload) -> bool:
 
 
 def _is_untouched(recorded: Pod, stands: Pod) -> bool:
-    return (stands.node_name, stands.created_at) == (recorded.node_name, recorded.created_at)
+    return (stands.node_name, stands.uid) == (recorded.node_name, recorded.uid)
 
 
 def _changed_at(owner: Workload, earliest: float, latest: float) -> float:

@@ -20,7 +20,8 @@ _KEEPS_NAMES: Final = "StatefulSet"
 class Stay(NamedTuple):
     """Where a pod of the history stands (None: pending), and since when it is the pod that it is there.
 
-    ``as_recorded``: its state is the archive's, since nothing but the archive has touched it.
+    ``as_recorded``: its state is the archive's, since nothing but the archive has touched it. ``uid``: which it has in
+    the history, None where it is the archive's.
     """
 
     node: str | None
@@ -29,6 +30,7 @@ class Stay(NamedTuple):
     started_at: float | None = None
     scheduled_at: float | None = None
     ready_at: float | None = None
+    uid: str | None = None
 
 
 @dataclass
@@ -106,13 +108,14 @@ class History:
 
 def _stood(pod: Pod, stay: Stay, recorded: Cluster) -> Pod:
     """A pod of the archive at the last time as the history had it; on a node that went since it stands no more."""
+    pod = pod if stay.uid is None else structs.replace(pod, uid=stay.uid)
     if stay.node is None or stay.node not in recorded.node_by_name:
         return waiting(pod)
     return pod if stay.as_recorded and pod.node_name == stay.node else standing(pod, stay)
 
 
 def _stay_of(pod: Pod) -> Stay:
-    return Stay(pod.node_name, False, pod.created_at, pod.started_at, pod.scheduled_at, pod.ready_at)
+    return Stay(pod.node_name, False, pod.created_at, pod.started_at, pod.scheduled_at, pod.ready_at, pod.uid)
 
 
 def _pairs(gone: list[Pod], new: list[Pod]) -> Iterable[tuple[Pod, Pod]]:

@@ -28,8 +28,8 @@ def web(name: str, on: str | None, **fields: Any) -> Pod:
 def moved(one: Pod, on: str | None) -> Pod:
     """As a history has it that has just moved it; None: it waits."""
     if on is None:
-        return structs.replace(one, node_name=None, phase="Pending", is_ready=False, created_at=NOW)
-    return structs.replace(one, node_name=on, created_at=NOW, ready_at=NOW)
+        return structs.replace(one, node_name=None, phase="Pending", is_ready=False, created_at=NOW, uid=f"new {one.uid}")
+    return structs.replace(one, node_name=on, created_at=NOW, ready_at=NOW, uid=f"new {one.uid}")
 
 
 def left(earlier: Cluster, history: Mapping[str, Pod], *rest: str, owner: Workload) -> dict[str, str]:
@@ -118,11 +118,11 @@ def test_in_a_rollout_company_of_the_other_replica_set_counts() -> None:
     sets = [workload("new", 1, owner=above), workload("web", 2, owner=above)]
     old = structs.replace(THREE[0], created_at=NOW - 10 * 86400.0)
     earlier = cluster(*NODES, old, *THREE[1:], new, *sets)
-    stood = {one.uid: one for one in earlier.pods} | {"w-0": structs.replace(old, node_name="b", created_at=NOW)}
+    stood = {one.uid: one for one in earlier.pods} | {"w-0": structs.replace(old, node_name="b")}
     stood["w-1"] = structs.replace(THREE[1], node_name="a")
     recorded = cluster(*NODES, old, THREE[1], new, *sets, taken_at=LATER)
     assert exchanged(earlier, stood, recorded) == {"w-0": "w-2", "w-2": "w-0"}
-    stood["w-0"], stood["w-1"] = structs.replace(old, node_name="a", created_at=NOW), structs.replace(THREE[1])
+    stood["w-0"], stood["w-1"] = structs.replace(old, uid="new"), THREE[1]
     assert exchanged(earlier, stood, recorded) == {"w-1": "w-2", "w-2": "w-1"}
 
 
