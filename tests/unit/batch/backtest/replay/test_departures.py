@@ -58,6 +58,13 @@ def test_the_pod_that_was_moved_goes_where_the_archive_lost_another() -> None:
     assert left(EARLIER, {"w-2": moved(THREE[2], "b")}, "w-0", "w-1", owner=workload("web", 2)) == {}
 
 
+@pytest.mark.parametrize(("uid", "found"), [("a", {"w-0": "w-2", "w-2": "w-0"}), ("x", {})])
+def test_of_pods_about_as_old_the_lower_uid_of_the_history_goes(uid: str, found: dict[str, str]) -> None:
+    """What replaced an evicted pod has drawn one of its own; of pods alike in all the one that the archive lost."""
+    replaced = structs.replace(THREE[2], node_name="b", created_at=NOW - 80_000.0, uid=uid)
+    assert left(EARLIER, {"w-2": replaced}, "w-1", "w-2", owner=workload("web", 2)) == found
+
+
 def test_one_that_waits_goes_before_all_others() -> None:
     """So nobody waits for a node whom nobody wants."""
     history = {"w-0": moved(THREE[0], "b"), "w-1": moved(THREE[1], None)}
