@@ -23,7 +23,8 @@ def exchanged(earlier: Cluster, stood: Mapping[str, Pod], recorded: Cluster) -> 
 
     A pod that leaves the archive takes the place of the one that its controller would delete in the history, and that
     one, which stays in the archive, takes the other's. ``earlier`` and ``recorded``: the archive at the last time and
-    now; ``stood``: its pods, by uid, as they stood in the history after the last time, with the uids that they had there.
+    now; ``stood``: its pods, by uid, as they stood in the history after the last time, with the uids that they had
+    there.
     """
     members = _members(earlier, stood)
     now = {pod.uid: pod for pod in recorded.pods}

@@ -27,9 +27,10 @@ def web(name: str, on: str | None, **fields: Any) -> Pod:
 
 def moved(one: Pod, on: str | None) -> Pod:
     """As a history has it that has just moved it; None: it waits."""
+    new = structs.replace(one, node_name=on, created_at=NOW, uid=f"new {one.uid}")
     if on is None:
-        return structs.replace(one, node_name=None, phase="Pending", is_ready=False, created_at=NOW, uid=f"new {one.uid}")
-    return structs.replace(one, node_name=on, created_at=NOW, ready_at=NOW, uid=f"new {one.uid}")
+        return structs.replace(new, phase="Pending", is_ready=False)
+    return structs.replace(new, ready_at=NOW)
 
 
 def left(earlier: Cluster, history: Mapping[str, Pod], *rest: str, owner: Workload) -> dict[str, str]:
