@@ -173,9 +173,11 @@ def _first(key: str, came_from: Mapping[str, str], before: Cluster) -> str:
 
 def _stay(before: Pod, now: Pod, until: float) -> Stay:
     is_same = before.uid == now.uid and before.node_name == now.node_name
-    times = (now.created_at, now.started_at, now.scheduled_at, now.ready_at)
+    created, started, scheduled, ready = (
+        _by(time, until) for time in (now.created_at, now.started_at, now.scheduled_at, now.ready_at)
+    )
     uid = None if before.uid == now.uid else _new_uid(before, now)
-    return Stay(now.node_name, is_same, *(_by(time, until) for time in times))._replace(uid=uid)
+    return Stay(now.node_name, is_same, created, started, scheduled, ready, uid)
 
 
 def _new_uid(before: Pod, now: Pod) -> str:
