@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 from msgspec import structs
 
 from rescheduler.adapters.simulated.components.kubelet import Kubelet
@@ -12,11 +9,9 @@ from rescheduler.adapters.simulated.components.owners import is_active
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.model.columns.selectors import selects
-from rescheduler.model.objects.annotations import DELETION_COST
 from rescheduler.model.objects.pod import OwnerReference, Pod
+from rescheduler.model.objects.scale_down_order import first_to_go
 from rescheduler.model.objects.workload import Workload
-
-_PHASES = ("Pending", "Unknown", "Running")
 
 
 class Adoption:
@@ -49,37 +44,22 @@ class Adoption:
 
     def _shrink(self, owner: Workload) -> None:
         """Delete as many as there are too many."""
-        active = [pod for pod in self._store.members(owner.uid) if is_active(pod)]
-        for pod in surplus(active, owner.desired_replicas or 0):
+        active = self._active(owner)
+        too_many = len(active) - (owner.desired_replicas or 0)
+        for pod in first_to_go(active, too_many, self._company(owner), self._store.clock.now()):
             self._store.event("SuccessfulDelete", pod, f"{owner.key} has pods too many")
             self._kubelet.delete(pod)
 
+    def _company(self, owner: Workload) -> list[Pod]:
+        """Active pods of all ReplicaSets of the same Deployment."""
+        above = owner.owner
+        if above is None:
+            return []
+        related = [item for item in self._store.workloads.values() if item.kind == owner.kind and item.owner == above]
+        return [pod for item in related for pod in self._active(item)]
 
-def surplus(pods: Sequence[Pod], wanted: int) -> list[Pod]:
-    """The pods that a ReplicaSet deletes, in the order of its controller: without a node first, then unready ones,
-    those of the lowest deletion cost, those with most siblings on their node, and of these the youngest."""
-    on_node = Counter(pod.node_name for pod in pods)
-
-    def rank(pod: Pod) -> tuple[bool, int, bool, int, int, float, int, float]:
-        return (
-            pod.node_name is not None,
-            _PHASES.index(pod.phase) if pod.phase in _PHASES else 0,
-            pod.is_ready,
-            _cost(pod),
-            -on_node[pod.node_name],
-            -(pod.ready_at or 0.0),
-            -pod.restart_count,
-            -(pod.created_at or 0.0),
-        )
-
-    return sorted(pods, key=rank)[: max(0, len(pods) - wanted)]
-
-
-def _cost(pod: Pod) -> int:
-    try:
-        return int(pod.annotations.get(DELETION_COST, "0"))
-    except ValueError:
-        return 0
+    def _active(self, owner: Workload) -> list[Pod]:
+        return [pod for pod in self._store.members(owner.uid) if is_active(pod)]
 
 
 def _wants(owner: Workload, pod: Pod) -> bool:

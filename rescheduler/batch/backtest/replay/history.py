@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
+from rescheduler.batch.backtest.replay.departures import exchanged
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
@@ -19,7 +20,8 @@ _KEEPS_NAMES: Final = "StatefulSet"
 class Stay(NamedTuple):
     """Where a pod of the history stands (None: pending), and since when it is the pod that it is there.
 
-    ``as_recorded``: its state is the archive's, since nothing but the archive has touched it.
+    ``as_recorded``: its state is the archive's, since nothing but the archive has touched it. ``uid``: which it has in
+    the history, None where it is the archive's.
     """
 
     node: str | None
@@ -28,32 +30,40 @@ class Stay(NamedTuple):
     started_at: float | None = None
     scheduled_at: float | None = None
     ready_at: float | None = None
+    uid: str | None = None
 
 
 @dataclass
 class History:
     """What one history remembers. Pods are known by their uids in the archive.
 
-    ``same_as``: the uid of the first pod of which a pod is a successor; ``moved``: such uids of pods that were moved.
+    ``recorded``: the archive at the last time, None before the first; ``known``: its pods. ``same_as``: the uid of the
+    first pod of which a pod is a successor; ``moved``: such uids of pods that were moved.
     """
 
     stays: dict[str, Stay] = field(default_factory=dict)
     known: dict[str, Pod] = field(default_factory=dict)
     same_as: dict[str, str] = field(default_factory=dict)
     moved: set[str] = field(default_factory=set)
-    is_begun: bool = False
+    recorded: Cluster | None = None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it has come through its first time."""
+        return self.recorded is not None
 
     def at(self, recorded: Cluster) -> Cluster:
         """The history's cluster once the archive's next snapshot has come; new pods and those without node wait."""
-        if not self.is_begun:
+        if self.recorded is None:
             return recorded
+        self._exchange(self.recorded, recorded)
         self._succeed(recorded)
         pods = (self._standing(pod, recorded) for pod in recorded.pods)
         return replace(recorded, pods=tuple(pod for pod in pods if pod is not None))
 
     def settle(self, recorded: Cluster, stays: Mapping[str, Stay], evicted: Iterable[str]) -> int:
         """What stands where after a time, by uid; how many of the evicted had been moved at an earlier time."""
-        self.is_begun = True
+        self.recorded = recorded
         self.known = {pod.uid: pod for pod in recorded.pods}
         self.stays = dict(stays)
         roots = [self.same_as.get(uid, uid) for uid in evicted]
@@ -73,6 +83,13 @@ class History:
             return pod
         return standing(pod, stay)
 
+    def _exchange(self, earlier: Cluster, recorded: Cluster) -> None:
+        """Let those leave that a controller would choose here: pods of the archive change places, and who they were."""
+        stood = {uid: _stood(self.known[uid], stay, recorded) for uid, stay in self.stays.items() if uid in self.known}
+        places = exchanged(earlier, stood, recorded)
+        self.stays |= {uid: _stay_of(stood[place]) for uid, place in places.items()}
+        self.same_as |= {uid: self.same_as.get(place, place) for uid, place in places.items()}
+
     def _succeed(self, recorded: Cluster) -> None:
         """Pair pods that departed with new ones of the same owner."""
         present = {pod.uid for pod in recorded.pods}
@@ -87,6 +104,18 @@ class History:
         for owner, arrivals in new.items():
             for old, young in _pairs(gone.get(owner, []), arrivals):
                 self.same_as[young.uid] = self.same_as.get(old.uid, old.uid)
+
+
+def _stood(pod: Pod, stay: Stay, recorded: Cluster) -> Pod:
+    """A pod of the archive at the last time as the history had it; on a node that went since it stands no more."""
+    pod = pod if stay.uid is None else structs.replace(pod, uid=stay.uid)
+    if stay.node is None or stay.node not in recorded.node_by_name:
+        return waiting(pod)
+    return pod if stay.as_recorded and pod.node_name == stay.node else standing(pod, stay)
+
+
+def _stay_of(pod: Pod) -> Stay:
+    return Stay(pod.node_name, False, pod.created_at, pod.started_at, pod.scheduled_at, pod.ready_at, pod.uid)
 
 
 def _pairs(gone: list[Pod], new: list[Pod]) -> Iterable[tuple[Pod, Pod]]:

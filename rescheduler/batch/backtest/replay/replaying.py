@@ -150,7 +150,7 @@ def _as_archived(cluster: Cluster, outcome: Outcome) -> Cluster:
 
 
 def _kept(cluster: Cluster, outcome: Outcome, history: History) -> dict[str, Stay]:
-    """Where each pod stands; one that this round has left alone keeps the times that the history gave it."""
+    """Where each pod stands; one that this round has left alone keeps uid and times that the history gave it."""
     pods = {pod.uid: pod for pod in cluster.pods}
     found = {}
     for uid, stay in outcome.stays.items():
@@ -159,7 +159,7 @@ def _kept(cluster: Cluster, outcome: Outcome, history: History) -> dict[str, Sta
         if stay.as_recorded and stay.node is not None and not (earlier is None and not history.is_begun):
             is_own = earlier is None or not earlier.as_recorded
             stay = Stay(stay.node, not is_own, pod.created_at, pod.started_at, pod.scheduled_at, pod.ready_at)  # noqa: PLW2901
-        found[uid] = stay
+        found[uid] = stay._replace(uid=earlier.uid) if stay.uid is None and earlier is not None else stay
     return found
 
 

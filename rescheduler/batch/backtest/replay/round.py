@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -172,5 +173,13 @@ def _first(key: str, came_from: Mapping[str, str], before: Cluster) -> str:
 
 def _stay(before: Pod, now: Pod, until: float) -> Stay:
     is_same = before.uid == now.uid and before.node_name == now.node_name
-    times = (now.created_at, now.started_at, now.scheduled_at, now.ready_at)
-    return Stay(now.node_name, is_same, *(_by(time, until) for time in times))
+    created, started, scheduled, ready = (
+        _by(time, until) for time in (now.created_at, now.started_at, now.scheduled_at, now.ready_at)
+    )
+    uid = None if before.uid == now.uid else _new_uid(before, now)
+    return Stay(now.node_name, is_same, created, started, scheduled, ready, uid)
+
+
+def _new_uid(before: Pod, now: Pod) -> str:
+    """Drawn, since each step's embedded cluster draws the same ones again."""
+    return hashlib.sha256(f"{before.uid} {now.uid} {now.created_at}".encode()).hexdigest()

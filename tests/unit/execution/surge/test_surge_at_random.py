@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from rescheduler.adapters.simulated.components.adoption import surplus
 from rescheduler.execution.surge import surge_core, surge_moves
 from rescheduler.extension_points import ExecutionInterruptedError
 from rescheduler.model.objects.annotations import GUIDE_GATE, SURGE
+from rescheduler.model.objects.scale_down_order import first_to_go
 from rescheduler.model.plan.plan import reference_to
 from tests.unit.execution.surge.scenes import ReadyWatch, left_behind, shop, surger, surging
 from tests.unit.execution.worlds import World
@@ -75,7 +75,8 @@ class Story:
                 owner, desired_replicas=self.wanted, generation=number, observed_generation=number
             )
             self.world.put(changed)
-        for pod in surplus(self.world._store.members("rs-web"), self.wanted):
+        pods = self.world._store.members("rs-web")
+        for pod in first_to_go(pods, len(pods) - self.wanted, pods, self.scaled_at):
             self.world.delete_pod(pod.namespace, pod.name)
 
     def run(self) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec import structs
 
-from rescheduler.adapters.simulated.components.adoption import surplus
-from rescheduler.model.objects.annotations import DELETION_COST
+from rescheduler.model.objects.pod import OwnerReference
 from rescheduler.model.plan.detachment import Detachment, controller_as_written
 from rescheduler.model.plan.plan import reference_to
-from tests.builders import NOW, pod
-from tests.unit.execution.surge.scenes import HASH, shop
+from tests.builders import NOW, cluster, node, pod, selector
+from tests.unit.execution.surge.scenes import HASH, shop, workloads
 from tests.unit.execution.worlds import World
 
 OUT = Detachment(HASH, "h1", "p", "")
@@ -60,26 +57,23 @@ def test_a_pod_that_has_changed_is_not_taken_out_and_one_that_is_not_out_not_giv
     assert world.writes == ()
 
 
-@pytest.mark.parametrize(
-    ("loses", "stays"),
-    [
-        (pod("a"), pod("b", node="n")),
-        (pod("a", node="n", phase="Pending", is_ready=False), pod("b", node="n", is_ready=False)),
-        (pod("a", node="n", is_ready=False), pod("b", node="n")),
-        (pod("a", node="n"), pod("b", node="n", annotations={DELETION_COST: "5"})),
-        (pod("a", node="n", annotations={DELETION_COST: "-5"}), pod("b", node="n", annotations={DELETION_COST: "x"})),
-        (pod("a", node="n", ready_at=NOW), pod("b", node="n", ready_at=NOW - 60.0)),
-        (pod("a", node="n", restart_count=3), pod("b", node="n")),
-        (pod("a", node="n", created_at=NOW), pod("b", node="n", created_at=NOW - 60.0)),
-    ],
-)
-def test_which_pod_goes(loses: Any, stays: Any) -> None:
-    """In the order of the real controller, whichever comes first."""
-    assert surplus([loses, stays], 1) == surplus([stays, loses], 1) == [loses]
-    assert surplus([loses, stays], 2) == []
-
-
-def test_of_pods_alike_one_with_a_sibling_on_its_node_goes() -> None:
-    """Doubled-up pods come before those that are alone."""
-    pods = [pod("a", node="n"), pod("b", node="m"), pod("c", node="m")]
-    assert surplus(pods, 2)[0].node_name == "m"
+@pytest.mark.parametrize("is_above", [True, False])
+def test_of_the_pods_of_a_deployment_one_in_company_goes_whoever_is_younger(is_above: bool) -> None:
+    """Company of an older ReplicaSet of it counts; a ReplicaSet without a Deployment does not look where pods stand."""
+    [*nodes, child, top] = [node("n0", "8"), node("n1", "8"), *workloads(2)]
+    older = structs.replace(child, name="old", uid="rs-old", selector=selector(app="old"))
+    if not is_above:
+        child = structs.replace(child, owner=None)
+    own, other = (OwnerReference("ReplicaSet", name, f"rs-{name}") for name in ("web", "old"))
+    labels = {"app": "web", HASH: "h1"}
+    world = World(cluster(
+        *nodes, child, older, top,
+        pod("web-0", "1", node="n0", labels=labels, owners=(own,), created_at=NOW - 5000.0),
+        pod("web-1", "1", node="n1", labels=labels, owners=(own,), created_at=NOW - 600.0),
+        pod("web-2", "1", node="n1", labels={"app": "none"}, owners=(), created_at=NOW - 5000.0),
+        *(pod(f"old-{at}", "1", node="n0", labels={"app": "old"}, owners=(other,)) for at in (0, 1)),
+    ))  # fmt: skip
+    world._store.put_pod(structs.replace(world._store.pods["default/web-2"], labels=labels))
+    world.settle()
+    left = [item.name for item in world.read().pods if item.name.startswith("web")]
+    assert left == (["web-1", "web-2"] if is_above else ["web-0", "web-2"])

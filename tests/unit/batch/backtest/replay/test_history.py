@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rescheduler.batch.backtest.replay.carried_load import carried
 from rescheduler.batch.backtest.replay.history import History, Stay
 from rescheduler.model.objects.pod import OwnerReference
 from rescheduler.model.usage.load_report import LoadReport
 from rescheduler.model.usage.usage_readings import Reading
-from tests.builders import cluster, node, pod
+from tests.builders import NOW, cluster, node, pod, workload
 
 NODES = (node("a"), node("b"))
 
@@ -64,6 +66,19 @@ def test_successors_of_a_replica_set_are_paired_by_age() -> None:
     found.at(recorded)
     assert found.same_as == {"uid-n1": "uid-o1", "uid-n2": "uid-o2"}
     assert found.settle(recorded, {}, ["uid-n1", "uid-n2"]) == 1
+
+
+def test_who_stays_in_the_archive_goes_on_as_the_pod_that_its_controller_keeps_here() -> None:
+    """With its node, its times and its past; the one that was moved last is gone, and is nobody's past any more."""
+    fields: dict[str, Any] = {"owner": "web", "created_at": 10.0, "ready_at": 11.0}
+    old = [pod(name, uid=f"uid-{name}", node=on, **fields) for name, on in (("p", "a"), ("q", "b"))]
+    found = begun(*old, p=Stay("b", False, NOW, NOW, NOW, NOW), q=Stay("b", True, 10.0, None, None, 11.0))
+    found.moved.add("uid-p")
+    recorded = cluster(*NODES, old[0], workload("web", 1), taken_at=NOW + 60.0)
+    now = found.at(recorded)
+    assert [(one.name, one.node_name, one.created_at, one.ready_at) for one in now.pods] == [("p", "b", 10.0, 11.0)]
+    assert found.settle(recorded, {}, ["uid-p"]) == 0
+    assert found.moved == {"uid-p", "uid-q"}
 
 
 def test_successors_of_a_stateful_set_have_the_same_name() -> None:

@@ -72,6 +72,23 @@ def test_what_replaces_a_moved_pod_keeps_its_name_and_leaves_with_it(tmp_path: P
     assert rows["none"][-1]["nodesInUse"] == 2
 
 
+@pytest.mark.parametrize(("wanted", "then"), [(2, (1, 1)), (3, (0, 1))])
+def test_where_a_replica_set_shrinks_its_controller_chooses_who_leaves(
+    tmp_path: Path, wanted: int, then: tuple[int, int]
+) -> None:
+    """Not the one whose uid is gone, whose node stays in use, but the one that was moved, as the youngest.
+
+    One that is deleted while as many are wanted as before is the one that the archive says.
+    """
+    policy = EMPTY + FREE + "limits: {maxEvictions: 1}\n"
+    [move] = replayed(tmp_path / "a", policy, [sparse()])["policy"][0]["moves"]
+    left = [(at, node) for at, node in enumerate("abc") if node in (move["fromNode"], move["toNode"])]
+    nodes = [node_object(name) for name in "abc"]
+    fewer = [*nodes, replica_set("web", wanted), *(owned(f"web-{at}", node, "web") for at, node in left)]
+    rows = replayed(tmp_path / "b", policy, [sparse(), fewer])["policy"]
+    assert [(row["evictions"], row["nodesInUse"]) for row in rows] == [(1, 2), then]
+
+
 def test_a_workload_that_is_gone_before_its_replacement_worked_keeps_nothing_back(tmp_path: Path) -> None:
     """Nobody is missing any more: neither freeze nor breaker, however many rounds come after."""
     nodes = [node_object(name) for name in "abc"]

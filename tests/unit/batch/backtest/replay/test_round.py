@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -33,5 +34,20 @@ def test_a_replacement_is_owed_until_it_has_been_ready_for_long_enough(seconds: 
     assert len(outcome.evicted) == 1
     assert len(some.ledger.debts) == debts
     times = [at for entry in some.ledger.entries for at in (entry.at, entry.ended_at, entry.closed_at)]
-    times += [at for stay in outcome.stays.values() for at in stay[2:]]
+    times += [at for stay in outcome.stays.values() for at in stay[2:6]]
     assert max(at for at in times if at is not None) <= until
+
+
+def test_what_replaces_a_pod_has_another_uid_each_time() -> None:
+    """Though each step's embedded cluster draws the same; a pod that is left alone keeps its own."""
+    pods = (pod(f"web-{name}", "1", node=name, owner="web") for name in "ab")
+    start = cluster(node("a", "4"), node("b", "4"), *pods, workload("web", 2))
+    found = [
+        Rounds(parse_policy(BOLD, "bold"), EVERYTHING, 0).run(replace(start, taken_at=at), DEFAULTS, recounts=False)
+        for at in (start.taken_at, start.taken_at + 60.0)
+    ]
+    [moved] = {uid for one in found for uid in one.evicted}
+    uids = {one.stays[moved].uid for one in found}
+    assert None not in uids
+    assert len(uids) == 2
+    assert {stay.uid for one in found for uid, stay in one.stays.items() if uid != moved} == {None}
