@@ -11,15 +11,15 @@ import numpy as np
 from rescheduler.extension_points import Progress
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.planning.objectives.make_room.any_depth_bound import least_by_net_gain, least_evictions
-from rescheduler.planning.objectives.make_room.by_patterns import (
-    PlanByPatterns,
-    least_by_patterns,
-    may_plan_by_patterns,
-)
 from rescheduler.planning.objectives.make_room.certificate import Certificate, certify
 from rescheduler.planning.objectives.make_room.hole_ranking import candidate_nodes
 from rescheduler.planning.objectives.make_room.one_by_one import plan_one_by_one
 from rescheduler.planning.objectives.make_room.one_hop import OneHop
+from rescheduler.planning.objectives.make_room.patterns.by_patterns import (
+    PlanByPatterns,
+    least_by_patterns,
+    may_plan_by_patterns,
+)
 from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import WaveSchedule

@@ -14,9 +14,13 @@ import numpy as np
 import scipy  # its parts are imported when they are first named
 
 from rescheduler.model.columns.arrays import BoolArray
-from rescheduler.planning.objectives.make_room.arriving_classes import ArrivingClasses, Fineness, arriving_classes
-from rescheduler.planning.objectives.make_room.node_patterns import NodePatterns, Pattern, cheap_enough
-from rescheduler.planning.objectives.make_room.node_states import node_states
+from rescheduler.planning.objectives.make_room.patterns.arriving_classes import (
+    ArrivingClasses,
+    Fineness,
+    arriving_classes,
+)
+from rescheduler.planning.objectives.make_room.patterns.node_patterns import NodePatterns, Pattern, cheap_enough
+from rescheduler.planning.objectives.make_room.patterns.node_states import node_states
 from rescheduler.planning.objectives.make_room.replacement import assume_all, chain, replace_rows
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import Draft, WaveSchedule

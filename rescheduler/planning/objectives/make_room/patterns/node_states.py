@@ -9,7 +9,7 @@ from itertools import chain, islice
 import numpy as np
 
 from rescheduler.model.columns.arrays import IntArray
-from rescheduler.planning.objectives.make_room.arriving_classes import ArrivingClasses
+from rescheduler.planning.objectives.make_room.patterns.arriving_classes import ArrivingClasses
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
 

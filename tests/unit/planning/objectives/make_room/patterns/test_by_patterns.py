@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.planning.objectives.make_room.any_depth_bound import least_by_net_gain, least_evictions
-from rescheduler.planning.objectives.make_room.by_patterns import (
+from rescheduler.planning.objectives.make_room.patterns.by_patterns import (
     PlanByPatterns,
     least_by_patterns,
     may_plan_by_patterns,
 )
-from rescheduler.planning.objectives.make_room.packing_worth import PackingWorth
+from rescheduler.planning.objectives.make_room.patterns.packing_worth import PackingWorth
 from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.draft import WaveSchedule
 from rescheduler.planning.waves.replay import replay

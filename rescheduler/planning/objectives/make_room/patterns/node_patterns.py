@@ -14,9 +14,9 @@ import scipy  # its parts are imported when they are first named
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.model.usage.usage import FloatArray
-from rescheduler.planning.objectives.make_room.arriving_classes import ArrivingClasses
-from rescheduler.planning.objectives.make_room.node_states import NodeStates
-from rescheduler.planning.objectives.make_room.packing_worth import PackingWorth
+from rescheduler.planning.objectives.make_room.patterns.arriving_classes import ArrivingClasses
+from rescheduler.planning.objectives.make_room.patterns.node_states import NodeStates
+from rescheduler.planning.objectives.make_room.patterns.packing_worth import PackingWorth
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.room_model.ranking import HelpVector
@@ -52,7 +52,7 @@ class _Group(NamedTuple):
 class NodePatterns:
     """The programme of one problem; ``patterns`` so far, ``bound`` proven so far, ``prices`` and ``rents`` at last.
 
-    ``is_solved``: the relaxed programme is at its optimum, ``value``.
+    ``value``: of the relaxed programme over these patterns.
     """
 
     def __init__(
@@ -85,7 +85,6 @@ class NodePatterns:
         self._gains = np.zeros((len(classes.asked), MOST_NEW))
         self.bound = 0.0
         self.value = np.inf
-        self.is_solved = False
         self.prices = np.zeros(len(classes.asked))
         self.rents = np.zeros(len(classes.nodes))
 
@@ -95,11 +94,9 @@ class NodePatterns:
             if deadline.is_over() or not self._reprice(deadline):
                 return
             reduced = self._reduced(deadline)
-            if self.bound >= enough or self.value - self.bound < self._near():
-                break
-            if not self._add(reduced):
-                break
-        self.is_solved = True
+            is_near = self.value - self.bound < self._near()
+            if self.bound >= enough or is_near or not self._add(reduced):
+                return
 
     def _near(self) -> float:
         return _NEAR if self._is_bound else min(1.0, _NEAR_SHARE * self.value)

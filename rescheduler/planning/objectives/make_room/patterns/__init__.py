@@ -1,0 +1,1 @@
+"""Patterns of nodes: who leaves a node and who arrives, with the room that evicted pods need elsewhere."""
