@@ -56,6 +56,7 @@ def api_server_command(
         f"--proxy-client-key-file={certificates.proxy_client.key}",
         f"--audit-policy-file={audit_policy}",
         f"--audit-log-path={audit_log}",
+        "--audit-log-maxsize=4000",  # megabytes: who reads it from a mark on finds it whole
     ]
 
 
