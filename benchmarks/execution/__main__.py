@@ -56,11 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         picture = stage.first(scene)
         for guidance, method in product(options.guidance.split(","), options.methods.split(",")):
             stage.again(scene, picture, {})
-            state = (
-                Path(folder) / f"{guidance}-{method}"
-            )  # a machine remembers ledgers, and each begins with an empty one
-            state.mkdir()
-            found.append(_carried_out(plane, _policy(options, guidance, method), state, options.trace))
+            arm = Path(folder) / f"{guidance}-{method}"
+            arm.mkdir()
+            found.append(_carried_out(plane, _policy(options, guidance, method), arm, options.trace))
             settle(stage.cluster.api)
             print(json.dumps({"seed": options.seed, "nodes": options.nodes, **found[-1]}, indent=1), flush=True)
     if options.output:

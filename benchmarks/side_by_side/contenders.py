@@ -101,7 +101,8 @@ def rescheduler(name: str, policy: Document, scheduler: Document | None = None) 
         file = _written(folder / "rescheduler.yaml", document)
         command = [sys.executable, "-m", "rescheduler", "apply", "--yes", "-o", "json",
                    "--policy", str(file), "--kubeconfig", str(kubeconfig)]  # fmt: skip
-        return run_measured(command, timeout_seconds=LONGEST_RUN_SECONDS)
+        # Of ledgers of other starts, which are gone by now, nothing may be remembered.
+        return run_measured(command, timeout_seconds=LONGEST_RUN_SECONDS, state=folder / "state")
 
     return Contender(name, OURS, run, scheduler or {})
 
