@@ -57,13 +57,13 @@ def _looking_away(original: Any) -> Any:
 
 
 def _answering(original: Any) -> Any:
-    return lambda self, surge: original(self, surge)._replace(answers=True, failure=None)
+    return lambda self: [(surge, sight._replace(answers=True, failure=None)) for surge, sight in original(self)]
 
 
 BUGS: Final = (
     SeededBug(
         "gone before Ready", "a pod that is out is evicted whether its replacement works or not", ("I34",),
-        together(changed(surge_core, "is_ready", always(True)), changed(SurgeMoves, "_sight", _answering)),
+        together(changed(surge_core, "is_ready", always(True)), changed(SurgeMoves, "_sights", _answering)),
         policy=RULE, top=TOP, settings={**SURGING, "share_ill": 0.5},
     ),
     SeededBug(
