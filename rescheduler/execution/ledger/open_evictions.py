@@ -223,10 +223,10 @@ def _likeliest_first(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str])
     was answered was more likely made for another reason, as when the workload was scaled up meanwhile.
     """
     free = [pod for pod in pods if pod.uid not in claimed] or list(pods)
-    answered = entry.at if entry.ended_at is None else entry.ended_at
+    sent_at = _sent_at(entry)
 
     def unlikeliness(pod: Pod) -> tuple[bool, bool, float, str]:
-        return not pod.is_made_since(answered), pod.node_name != entry.to_node, pod.created_at or 0.0, pod.uid
+        return not pod.is_made_since(sent_at), pod.node_name != entry.to_node, pod.created_at or 0.0, pod.uid
 
     return sorted(free, key=unlikeliness)
 

@@ -86,7 +86,7 @@ class SurgeMoves:
         self._open: list[Surge] = []
         self._departures = Departures(tools.target)
         self._seen: list[core.SurgeSight] = []
-        self._look_seconds = LOOK_SECONDS
+        self._is_quiet = False
 
     def carry_out(self, moves: Sequence[Move], departures: Departures) -> None:
         """Move all of these pods. Raises PlanStoppedError, ClusterError; all that are out are given back then."""
@@ -102,7 +102,7 @@ class SurgeMoves:
                 while self._is_busy:
                     self._look()
                 self._begin(move)
-            while any(not surge.is_over for surge in self._open):
+            while self._under_way:
                 self._look()
             self._leading.end()
         except BaseException as stopped:
@@ -110,10 +110,14 @@ class SurgeMoves:
             raise
 
     @property
+    def _under_way(self) -> list[Surge]:
+        """Those that are out, or about to be."""
+        return [surge for surge in self._open if not surge.is_over]
+
+    @property
     def _is_busy(self) -> bool:
         """Whether the next one has to wait: for others that are out, or since so much was asked of the API server."""
-        under_way = sum(not surge.is_over for surge in self._open)
-        return under_way >= self._tools.in_flight or self._tools.waiter.is_hurried
+        return len(self._under_way) >= self._tools.in_flight or self._tools.waiter.is_hurried
 
     def _begin(self, move: Move) -> None:
         """Get leave for one pod, take it out, and see its replacement to its node."""
@@ -174,7 +178,7 @@ class SurgeMoves:
     def _look(self, *, is_first: bool = False) -> None:
         """See how all stand, lead those that wait for a node, and do what is due. Raises PlanStoppedError."""
         tools = self._tools
-        tools.waiter.between_looks(LOOK_SECONDS if is_first else self._look_seconds)
+        tools.waiter.between_looks(QUIET_LOOK_SECONDS if self._is_quiet and not is_first else LOOK_SECONDS)
         tools.session.check_switch()
         self._progress("moving pods by surge", sum(surge.is_over for surge in self._open), len(self._open))
         seen_at = tools.waiter.now
@@ -182,7 +186,7 @@ class SurgeMoves:
             self._departures.look()
             sights = self._sights()
         except ClusterError:
-            if any(tools.waiter.now >= surge.state.until for surge in self._open if not surge.is_over):
+            if any(tools.waiter.now >= surge.state.until for surge in self._under_way):
                 raise
             return
         for surge, sight in sights:
@@ -194,7 +198,7 @@ class SurgeMoves:
     def _sights(self) -> list[tuple[Surge, core.SurgeSight]]:
         """How each surge stands; whatever several of them rest on is read once. Raises ClusterError."""
         target, time = self._tools.target, self._tools.fresh.time
-        under_way = [surge for surge in self._open if not surge.is_over]
+        under_way = self._under_way
         owners = {owner.uid: target.read_workload(owner) for surge in under_way for owner in surge.owners}
         endpoints_in = cache(target.read_endpoints)
         found = []
@@ -207,8 +211,7 @@ class SurgeMoves:
             marks = core.marks_of(owners[owner.uid] for owner in surge.owners)
             found.append((surge, core.SurgeSight(old, is_out, new, marks, answers, surge.departure.failure, time)))
         seen = [sight._replace(time=0.0) for _, sight in found]
-        is_quiet = seen == self._seen
-        self._seen, self._look_seconds = seen, QUIET_LOOK_SECONDS if is_quiet else LOOK_SECONDS
+        self._seen, self._is_quiet = seen, seen == self._seen
         return found
 
     def _do(self, surge: Surge, act: core.Act, seen_at: float) -> None:
@@ -252,7 +255,7 @@ class SurgeMoves:
 
     def _undo(self, stopped: BaseException) -> None:
         """Give back all that are out, and tell it of those of which nothing is told yet."""
-        tools, left = self._tools, [surge for surge in self._open if not surge.is_over]
+        tools, left = self._tools, self._under_way
         trouble = give_back([surge.move.pod for surge in left], tools.target, self._clock, self._gates)
         if trouble is not None:
             tools.outcomes.warnings.append(trouble)
