@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -18,29 +16,7 @@ from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.usage.samples import MetricsSample, PodKey
 from rescheduler.policy.fields.usage import Provider
 from tests.cluster.cluster import Cluster
-from tests.cluster.load.metrics_server import RESOURCE_METRICS_PATH, metrics_server
-from tests.cluster.plane.kwok import USED_CPU, USED_MEMORY, resource_metrics_path
-from tests.cluster.shapes import node, pod
 from tests.cluster.waiting import wait_until
-
-USE = {"n1": ("1", "4Gi"), "n2": ("500m", "2Gi")}
-
-
-@pytest.fixture
-def loaded(cluster: Cluster) -> Iterator[Cluster]:
-    """Two busy nodes of 4 cpus and 16Gi, a third that serves no metrics, and metrics-server running."""
-    for name in ("n1", "n2", "n3"):
-        found = node(name, cpu="4", memory="16Gi")
-        if name in USE:
-            found["metadata"].setdefault("annotations", {})[RESOURCE_METRICS_PATH] = resource_metrics_path(name)
-        cluster.create(found)
-    cluster.wait_nodes_ready()
-    for name, (cpu, memory) in USE.items():
-        annotations = {USED_CPU: cpu, USED_MEMORY: memory}
-        cluster.create(pod(f"busy-{name}", annotations=annotations, spec={"nodeName": name}))
-    cluster.wait_pods_running(len(USE))
-    with metrics_server(cluster.control_plane):
-        yield cluster
 
 
 def test_use_of_nodes_and_pods(loaded: Cluster) -> None:
