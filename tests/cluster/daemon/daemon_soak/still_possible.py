@@ -11,7 +11,10 @@ WHOLE: Final = "done"
 
 
 class StillPossible:
-    """Looks at rounds as they end. What came up after one counts against it too: nobody can tell it apart."""
+    """Looks at rounds as they end. What came up after one counts against it too: nobody can tell it apart.
+
+    ``left``: rounds that left something; ``untold``: those after which no plan could be made.
+    """
 
     def __init__(self, tool: Tool, policy: str) -> None:
         self._tool = tool
@@ -19,6 +22,7 @@ class StillPossible:
         self._seen = 0
         self.with_moves = 0
         self.left: list[dict[str, Any]] = []
+        self.untold: list[dict[str, Any]] = []
 
     def look(self, process: DaemonProcess) -> None:
         """At those that have ended since the last look."""
@@ -31,7 +35,10 @@ class StillPossible:
 
     def _plan_again(self, line: dict[str, Any]) -> None:
         answer = self._tool.run("plan", "-o", "json", "--policy", self._policy, code=None)
-        moves = answer.document["moves"] if answer.output.startswith("{") else []
+        if not answer.output.startswith("{"):
+            self.untold.append({"round": line["round"], "code": answer.code, "said": answer.errors[-500:]})
+            return
+        moves = answer.document["moves"]
         if moves:
             what = {"round": line["round"], "outcome": line["outcome"], "reason": line.get("reason", "")}
             self.left.append(
