@@ -25,6 +25,10 @@ WIDTHS: Final = (26, 10, 10, 6, 10, 6, 8, 10, 8)
 HEADINGS: Final = ("arm", "before", "after", "nodes", "evictions", "made", "wait s", "disrupted", "quiet s")
 
 
+LAST_LINES: Final = 12
+"""Of what our run printed, shown where it did not end well; -o keeps all."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print a table for each start, and 1 where a promise is broken; the result as JSON where -o names a file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.beside_karpenter", description=__doc__)
@@ -47,6 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
                     found.append(compete(arm, start, plane, Path(folder), chosen.most_seconds))
                     evictions[arm] += found[-1].evictions
                     print(_line(_cells(found[-1])), flush=True)
+                    if found[-1].code:
+                        print(
+                            f"it ended with exit code {found[-1].code}:",
+                            *found[-1].said.splitlines()[-LAST_LINES:],
+                            sep="\n",
+                        )
                 told = _broken(found)
                 failed = failed or bool(told)
                 print("\n".join(told or ["promises kept"]), flush=True)

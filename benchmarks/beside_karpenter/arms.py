@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from benchmarks.beside_karpenter.course import Outcome, follow, month
+from benchmarks.beside_karpenter.course import Begun, Outcome, follow, month
 from benchmarks.beside_karpenter.setting import set_up
 from benchmarks.beside_karpenter.start import Start
 from tests.cluster.cluster import Cluster
@@ -26,7 +27,7 @@ disruption: {workloads: {maxUnavailable: 25%}, singleReplicas: Allow}
 
 LONGEST_SECONDS: Final = 1800.0
 
-Arm = Callable[[Karpenter, Tool, Path], object]
+Arm = Callable[[Karpenter, Tool, Path], Answer | None]
 """Sets one to work; ours returns when it has carried out its plan."""
 
 
@@ -62,6 +63,6 @@ def compete(arm: str, start: Start, plane: ControlPlane, folder: Path, most_seco
         before, mark = month(lab), plane.audit.mark()
         with ThreadPoolExecutor(1) as pool:
             work = pool.submit(ARMS[arm], lab, Tool(cluster, folder), folder)
-            found = follow(arm, lab, cluster, before, mark, most_seconds)
-            work.result()
-        return found
+            found = follow(arm, lab, cluster, Begun(before, mark, work), most_seconds)
+            answer = work.result()
+        return found if answer is None else replace(found, code=answer.code, said=answer.output + answer.errors)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.karpenter.lab import USER, Karpenter
 from tests.cluster.plane.audit import Request
+from tests.cluster.tool import Answer
 
 HOURS: Final = 730
 LOOK_SECONDS: Final = 1.0
@@ -32,6 +34,17 @@ class Outcome:
     longest_wait: float
     filled_nodes_disrupted: int
     quiet_after: float | None
+    code: int | None = None
+    said: str = ""
+    """How our own run ended, and all that it printed; Karpenter says nothing."""
+
+
+class Begun(NamedTuple):
+    """The price a month at the start, where the audit log stood, and the run that a contender is."""
+
+    price: float
+    mark: int
+    run: Future[Answer | None]
 
 
 @dataclass
@@ -64,22 +77,22 @@ class Watched:
                 self.disrupted.add(node)
 
 
-def follow(arm: str, lab: Karpenter, cluster: Cluster, before: float, mark: int, most_seconds: float) -> Outcome:
-    """Watch until it is quiet, or for this long; ``before``: the price at the start, ``mark``: of the audit log."""
+def follow(arm: str, lab: Karpenter, cluster: Cluster, start: Begun, most_seconds: float) -> Outcome:
+    """Watch until it is quiet and our own run has ended, or for this long."""
     watched = Watched(time.time(), frozenset(pod["metadata"]["uid"] for pod in cluster.api.list("pods", "default")))
     while True:
         now = time.time()
         nodes = cluster.api.list("nodes")
         watched.look(cluster.api.list("pods", "default"), nodes, now)
         passed = now - watched.began
-        is_quiet = passed - watched.changed_at > QUIET_SECONDS
+        is_quiet = passed - watched.changed_at > QUIET_SECONDS and start.run.done()
         if is_quiet or passed > most_seconds:
             break
         time.sleep(LOOK_SECONDS)
-    writes = cluster.control_plane.audit.writes_since(mark)
+    writes = cluster.control_plane.audit.writes_since(start.mark)
     return Outcome(
         arm=arm,
-        before=before,
+        before=start.price,
         after=month(lab),
         nodes=len(nodes),
         evictions=sum(map(_is_eviction, writes)),

@@ -33,6 +33,30 @@ def set_up(lab: Karpenter, cluster: Cluster, start: Start) -> None:
     for workload, count in counts.items():
         cluster.create(replica_set(f"web-{workload}", replicas=count, **_size(sizes[workload])))
     cluster.wait_pods_running(len(start.pods), timeout_seconds=120)
+    wait_until(
+        lambda: not _without_owner(cluster) and not _unready(cluster),
+        lambda: (
+            f"ReplicaSets that own all of their pods, ready; "
+            f"{len(_without_owner(cluster))} pods have no owner, unready: {', '.join(_unready(cluster))}"
+        ),
+        timeout_seconds=300,
+    )
+
+
+def _without_owner(cluster: Cluster) -> list[str]:
+    """Pods that no ReplicaSet has adopted yet, which its controller does one by one: such a pod must not be moved."""
+    pods = cluster.api.list("pods", "default")
+    return [pod["metadata"]["name"] for pod in pods if not pod["metadata"].get("ownerReferences")]
+
+
+def _unready(cluster: Cluster) -> list[str]:
+    """ReplicaSets whose status counts fewer ready pods than they are to have: their budgets are still spent."""
+    found = cluster.api.list("replicasets", "default")
+    return [
+        item["metadata"]["name"]
+        for item in found
+        if item.get("status", {}).get("readyReplicas", 0) != item["spec"]["replicas"]
+    ]
 
 
 def _size(size: tuple[int, int]) -> dict[str, str]:
