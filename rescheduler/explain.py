@@ -77,7 +77,7 @@ def explain_pod(
     )
     notes = _could_surge(_context(cluster, policy, selection, schedulers, earlier), [pod]) if refusals else ()
     model = schedulers.model(cluster, is_for_planning=True)
-    nodes = () if pod.is_finished or pod.is_terminating else _verdicts(model, pod)
+    nodes = _verdicts(model, pod) if pod.is_active else ()
     verdict, message = _verdict(pod, plan, moves, placements, refusals) or ("Waits", _waiting(model, pod, nodes, plan))
     return Explanation(
         verdict=verdict,
@@ -102,7 +102,7 @@ def _verdict(
     """What becomes of a pod, in a word and in words; None for a pending one that nothing is known of."""
     if moves and moves[0].destination is None:
         return "Leaves", f"goes in wave {moves[0].wave}, and nobody makes it again: {moves[0].reason}"
-    if pod.is_finished or pod.is_terminating:
+    if not pod.is_active:
         return "Leaves", "has finished" if pod.is_finished else "is terminating; it is left alone"
     if moves:
         move = moves[0]

@@ -50,7 +50,7 @@ def sharing_antagonists(cluster: Cluster, args: SeparateAntagonistsArgs) -> Iter
     known: dict[tuple[str, int], tuple[_Side, ...]] = {}
     on_node: dict[str, list[tuple[Pod, tuple[_Side, ...]]]] = defaultdict(list)
     for pod in cluster.pods:
-        if pod.node_name is None or pod.is_finished or pod.is_terminating:
+        if pod.node_name is None or not pod.is_active:
             continue
         key = (pod.namespace, id(pod.labels))  # replicas share their labels, which live as long as the snapshot
         sides = known.get(key)

@@ -100,7 +100,7 @@ def _members(cluster: Cluster, ledger: Ledger) -> Mapping[str, Sequence[Pod]]:
     for pod in cluster.pods if wanted else ():
         workload = cluster.workload_of(pod)
         is_member = workload is not None and workload.uid in wanted and cluster.owner_problem(pod) is None
-        if workload is not None and is_member and not pod.is_terminating and not pod.is_finished:
+        if workload is not None and is_member and pod.is_active:
             members[workload.uid].append(pod)
     return members
 
@@ -155,7 +155,7 @@ def _takers(nodes: Iterable[Node], table: NodeTable, pod: Pod) -> Iterator[str]:
 
 def _replaces(other: Pod, pod: Pod, entry: LedgerEntry) -> bool:
     """Whether a pod of the same owner came after an eviction; when pods were made is known to the second."""
-    if other.controller is None or pod.controller is None or other.is_terminating or other.is_finished:
+    if other.controller is None or pod.controller is None or not other.is_active:
         return False
     return other.controller.uid == pod.controller.uid and other.is_made_since(entry.at)
 

@@ -160,7 +160,7 @@ def _not_replaced(cluster: Cluster, rules: Health, ledger: Ledger) -> Iterator[F
     for pod in cluster.pods:
         workload = cluster.workload_of(pod)
         standing.add(pod.uid)
-        if workload is not None and not pod.is_terminating and not pod.is_finished:
+        if workload is not None and pod.is_active:
             active[workload.uid] += 1
             born[workload.uid].append(now if pod.created_at is None else pod.created_at)
     wanted = {workload.uid: workload.desired_replicas for workload in cluster.workloads}
@@ -220,7 +220,7 @@ def _taken(
     now_on.update((item.pod.uid, item.node) for item in placements)
     taken: Counter[str] = Counter()
     for pod in cluster.pods:
-        if now_on.get(pod.uid, pod.node_name) in nodes and not pod.is_finished and not pod.is_terminating:
+        if now_on.get(pod.uid, pod.node_name) in nodes and pod.is_active:
             for name, amount in pod.spec.requests if pod.held is None else pod.held:
                 taken[name] += amount
     return taken

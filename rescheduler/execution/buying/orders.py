@@ -173,7 +173,7 @@ def room_beside(node: Node, pods: Iterable[Pod]) -> dict[str, int]:
 
 def _standing(key: str, uid: str, cluster: Cluster) -> Pod | None:
     pod = cluster.pod_by_key.get(key)
-    return None if pod is None or pod.uid != uid or pod.is_finished or pod.is_terminating else pod
+    return None if pod is None or pod.uid != uid or not pod.is_active else pod
 
 
 def with_nodes_that_came(plan: Plan, came: Mapping[str, str]) -> Plan:

@@ -251,7 +251,7 @@ class Evictor:
 
 def is_leaving(live: Pod | None, move: Move) -> bool:
     """Whether the pod of a move is gone or on its way out."""
-    return live is None or live.uid != move.pod.uid or live.is_terminating or live.is_finished
+    return live is None or live.uid != move.pod.uid or not live.is_active
 
 
 def what_changed(live: Pod | None, expected: Pod) -> str | None:
@@ -260,7 +260,7 @@ def what_changed(live: Pod | None, expected: Pod) -> str | None:
         return "is gone"
     if live.uid != expected.uid:
         return "is another pod of the same name by now"
-    if live.is_terminating or live.is_finished:
+    if not live.is_active:
         return "is on its way out already"
     if live.node_name != expected.node_name:
         return f"is on {live.node_name or 'no node'}, not on {expected.node_name}"

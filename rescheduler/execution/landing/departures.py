@@ -168,7 +168,7 @@ def _match(departures: Sequence[EvictedPod], pods: Sequence[Pod]) -> None:
         departure.is_gone = departure.pod.uid not in standing
         departure.replacement = None
         departure.refused = next((pod for pod in siblings(departure.pod, pods) if _is_refused(pod, departure)), None)
-    new = [pod for pod in pods if not pod.is_terminating and not pod.is_finished]
+    new = [pod for pod in pods if pod.is_active]
     of_owner: dict[str, list[EvictedPod]] = defaultdict(list)
     for departure in departures:
         if departure.pod.controller is not None:

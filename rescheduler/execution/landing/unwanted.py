@@ -24,7 +24,7 @@ def why_unwanted(departure: EvictedPod, cluster: Cluster) -> str | None:
     if reference is None or reference.kind not in COUNTED_OWNERS or reference.group is not None:
         return None
     family = siblings(pod, (other for other in cluster.pods if cluster.owner_problem(other) is None))
-    standing = [other for other in family if not other.is_terminating and not other.is_finished]
+    standing = [other for other in family if other.is_active]
     if any(other.uid == pod.uid for other in standing):
         return None
     owner = cluster.workload_by_uid.get(reference.uid)

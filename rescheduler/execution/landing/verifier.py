@@ -29,7 +29,7 @@ def verify(result: PlanResult, cluster: Cluster, leftovers: Sequence[str]) -> li
 
 def has_ended(pod: Pod) -> bool:
     """Whether a pod stands nowhere any more, or will not: one that its owner has moved stays as Succeeded."""
-    return pod.is_terminating or pod.is_finished
+    return not pod.is_active
 
 
 def still_used(promised: Sequence[str], cluster: Cluster) -> list[str]:

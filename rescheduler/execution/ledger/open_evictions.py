@@ -130,7 +130,7 @@ def _settled(
 
 
 def _stands(pod: Pod | None, entry: LedgerEntry) -> bool:
-    return pod is not None and pod.uid == entry.pod.uid and not pod.is_terminating and not pod.is_finished
+    return pod is not None and pod.uid == entry.pod.uid and pod.is_active
 
 
 def _replaced(
@@ -238,7 +238,7 @@ def _states_of(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _Wor
     members: dict[str, list[Pod]] = defaultdict(list)
     workloads = {workload.uid: workload for workload in cluster.workloads if workload.uid in wanted}
     for pod in cluster.pods:
-        if pod.namespace in namespaces and not pod.is_terminating and not pod.is_finished:
+        if pod.namespace in namespaces and pod.is_active:
             workload = cluster.workload_of(pod)
             if workload is not None and workload.uid in wanted:
                 workloads.setdefault(workload.uid, workload)

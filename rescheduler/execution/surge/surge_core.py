@@ -112,7 +112,7 @@ def begun(rules: SurgeRules, owners: Iterable[Workload | None], now: float) -> S
 
 def decide(rules: SurgeRules, state: SurgeState, sight: SurgeSight, now: float) -> tuple[SurgeState, Act]:
     """What a look makes of a surge, and what is to be done then."""
-    if sight.old is None or sight.old.is_terminating or sight.old.is_finished:
+    if sight.old is None or not sight.old.is_active:
         # Where the Eviction API was asked it may have been us; else it went with its owner, and nobody follows.
         changed = None if state.evict_at else _what_changed(state.owners, sight.owners)
         return state, Gone() if changed is None else GiveBack(changed)

@@ -26,6 +26,8 @@ APP = "App"
 INIT = "Init"
 SIDECAR = "Sidecar"
 
+_ENDED: Final = ("Succeeded", "Failed")
+
 
 class ContainerResources(Struct, frozen=True, gc=False):
     """One container as written. Unlike in other resources a zero stays: that it is set at all decides predictions.
@@ -167,12 +169,17 @@ class Pod(Struct, frozen=True, gc=False):
     @property
     def is_finished(self) -> bool:
         """True for phases Succeeded and Failed: the pod holds nothing any more."""
-        return self.phase in ("Succeeded", "Failed")
+        return self.phase in _ENDED
 
     @property
     def is_terminating(self) -> bool:
         """True once deletion has begun; the pod holds its room until it is gone."""
         return self.deletion_at is not None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it counts for its controller: it has not ended and is not on its way out."""
+        return self.deletion_at is None and self.phase not in _ENDED
 
     def is_made_since(self, at: float) -> bool:
         """Whether it was made at that time or later; the API server writes whole seconds. False: nobody knows when."""
@@ -190,4 +197,4 @@ class Pod(Struct, frozen=True, gc=False):
     @property
     def is_pending(self) -> bool:
         """True for a pod that waits for a node (gated ones too)."""
-        return self.node_name is None and not self.is_finished and not self.is_terminating
+        return self.node_name is None and self.is_active

@@ -14,7 +14,7 @@ def groups_moving_together(cluster: Cluster, label: str | None) -> tuple[tuple[i
     """Running pods of one namespace that share a PodGroup, or the value of ``label``; groups of one are left out."""
     found: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
     for number, pod in enumerate(cluster.pods):
-        if pod.node_name is None or pod.is_finished or pod.is_terminating:
+        if pod.node_name is None or not pod.is_active:
             continue
         for key in (*POD_GROUP_LABELS, *((label,) if label else ())):
             value = pod.labels.get(key)

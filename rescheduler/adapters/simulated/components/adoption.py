@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec import structs
 
 from rescheduler.adapters.simulated.components.kubelet import Kubelet
-from rescheduler.adapters.simulated.components.owners import is_active
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.model.columns.selectors import selects
@@ -27,12 +26,12 @@ class Adoption:
         """Only a pod that has just lost its controller, or whose labels have changed, may be taken by another."""
         if new is None or old is None or any(owner.is_controller for owner in new.owners):
             return
-        if old.labels != new.labels and is_active(new):
+        if old.labels != new.labels and new.is_active:
             self._store.clock.after(self._settings.replacement_seconds, lambda: self._adopt(new))
 
     def _adopt(self, pod: Pod) -> None:
         now = self._store.same(pod)
-        if now is None or not is_active(now) or any(owner.is_controller for owner in now.owners):
+        if now is None or not now.is_active or any(owner.is_controller for owner in now.owners):
             return
         owner = next((item for item in self._store.workloads.values() if _wants(item, now)), None)
         if owner is None:
@@ -59,7 +58,7 @@ class Adoption:
         return [pod for item in related for pod in self._active(item)]
 
     def _active(self, owner: Workload) -> list[Pod]:
-        return [pod for pod in self._store.members(owner.uid) if is_active(pod)]
+        return [pod for pod in self._store.members(owner.uid) if pod.is_active]
 
 
 def _wants(owner: Workload, pod: Pod) -> bool:

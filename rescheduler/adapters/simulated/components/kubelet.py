@@ -56,7 +56,7 @@ class Kubelet:
 
     def _start(self, pod: Pod, *, is_ready: bool) -> None:
         now = self._store.same(pod)
-        if now is not None and not now.is_terminating and not now.is_finished:
+        if now is not None and now.is_active:
             at = self._store.clock.now()
             ready_at = at if is_ready else None
             self._store.put_pod(

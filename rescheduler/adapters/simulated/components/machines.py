@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from rescheduler.adapters.simulated.components.kubelet import Kubelet
-from rescheduler.adapters.simulated.components.owners import is_active, new_pod
+from rescheduler.adapters.simulated.components.owners import new_pod
 from rescheduler.adapters.simulated.identity import Identity
 from rescheduler.adapters.simulated.object_store import ObjectStore
 from rescheduler.adapters.simulated.settings import SimulationSettings
@@ -32,7 +32,7 @@ class Machines:
 
     def answer(self, pod: Pod, *, dry_run: bool) -> EvictionAnswer | None:
         """What the webhook says of an eviction; None: nothing. It says the same to a dry run, and does nothing."""
-        if REQUEST_EVICT_ONLY not in pod.annotations or not is_active(pod) or pod.controller is None:
+        if REQUEST_EVICT_ONLY not in pod.annotations or not pod.is_active or pod.controller is None:
             return None
         if EVICTION_IN_PROGRESS in pod.annotations:
             return EvictionAnswer("OwnerMoves", f"Evacuation in progress: {pod.controller.written}")
@@ -44,7 +44,8 @@ class Machines:
 
     def _begin(self, pod: Pod) -> None:
         """Make the new pod, which has time to get Ready and take the machine over."""
-        if not is_active(self._store.same(pod)):
+        now = self._store.same(pod)
+        if now is None or not now.is_active:
             return
         name = f"{pod.name.rsplit('-', 1)[0]}-{self._identity.suffix()}"
         copy = new_pod(pod, name, self._identity.uid(), self._store.clock.now())
@@ -64,7 +65,8 @@ class Machines:
         """The machine runs in the new pod, unless one of the two is gone by now."""
         source = self._sources.get(target.uid)
         old = None if source is None else self._store.same(source)
-        if old is None or not is_active(old) or not is_active(self._store.same(target)):
+        new = self._store.same(target)
+        if old is None or new is None or not (old.is_active and new.is_active):
             return
         del self._sources[target.uid]
         self._store.event("EvacuationSucceeded", old)

@@ -33,9 +33,11 @@ class OwnerControllers:
         owner = None if old is None else controller_as_written(old)
         if old is None or owner is None:
             return
-        has_left = new is None if owner.kind in _WAITS_UNTIL_GONE else is_active(old) and not is_active(new)
+        has_left = (
+            new is None if owner.kind in _WAITS_UNTIL_GONE else old.is_active and (new is None or not new.is_active)
+        )
         if new is not None and controller_as_written(new) is None:
-            has_left = is_active(old)
+            has_left = old.is_active
             self._recount(old)
         if has_left:
             self._store.clock.after(self._settings.replacement_seconds, lambda: self._replace(old))
@@ -44,7 +46,7 @@ class OwnerControllers:
         owner = self._store.owner_of(pod)
         if owner is None or owner.is_terminating:
             return
-        active = sum(map(is_active, self._store.members(owner.uid)))
+        active = sum(pod.is_active for pod in self._store.members(owner.uid))
         # A DaemonSet wants one pod a node, whatever its count in the recording.
         if owner.kind != "DaemonSet" and active >= (owner.desired_replicas or 0):
             return
@@ -64,7 +66,7 @@ class OwnerControllers:
         owner = None if reference is None else self._store.workloads.get(reference.uid)
         if owner is None:
             return
-        ready = sum(is_active(pod) and pod.is_ready for pod in self._store.members(owner.uid))
+        ready = sum(pod.is_active and pod.is_ready for pod in self._store.members(owner.uid))
         self._set_ready(owner, ready)
         above = None if owner.owner is None else self._store.workloads.get(owner.owner.uid)
         if above is not None:
@@ -95,11 +97,6 @@ def new_pod(pod: Pod, name: str, uid: str, now: float, node: str | None = None) 
         ready_at=None,
         trouble="",
     )
-
-
-def is_active(pod: Pod | None) -> bool:
-    """Whether a pod counts for its controller."""
-    return pod is not None and not pod.is_terminating and not pod.is_finished
 
 
 def _pinned(spec: PodSpec, node_name: str | None) -> PodSpec:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from rescheduler.adapters.simulated.components.owners import is_active
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.scale_down_order import first_to_go
@@ -34,7 +33,7 @@ def exchanged(earlier: Cluster, stood: Mapping[str, Pod], recorded: Cluster) -> 
         if not _chooses(owner) or all(_is_untouched(pod, stood[pod.uid]) for pod in pods):
             continue
         leave = [pod for pod in pods if pod.uid not in now or now[pod.uid].is_terminating]
-        stay = [pod for pod in pods if is_active(now.get(pod.uid))]
+        stay = [pod for pod in pods if pod.uid in now and now[pod.uid].is_active]
         at = _changed_at(owner, earlier.taken_at, recorded.taken_at)
         company = [pod for uid in _of_one_deployment(owner, recorded.workloads) for pod in members.get(uid, [])]
         too_many = min(len(leave) + len(stay) - (owner.desired_replicas or 0), len(leave))
@@ -52,7 +51,7 @@ def _members(earlier: Cluster, stood: Mapping[str, Pod]) -> dict[str, list[Pod]]
     """Active pods of the archive that the history has too, by the uid of their controller."""
     found: dict[str, list[Pod]] = defaultdict(list)
     for pod in earlier.pods:
-        if pod.controller is not None and is_active(pod) and pod.uid in stood:
+        if pod.controller is not None and pod.is_active and pod.uid in stood:
             found[pod.controller.uid].append(pod)
     return found
 

@@ -173,7 +173,7 @@ def owners_recounted(cluster: Cluster) -> Cluster:
     found: dict[str, int] = defaultdict(int)
     for pod in cluster.pods:
         workload, owner = cluster.workload_of(pod), cluster.owner_of(pod)
-        if pod.is_ready and not pod.is_finished and not pod.is_terminating:
+        if pod.is_ready and pod.is_active:
             for uid in {one.uid for one in (workload, owner) if one is not None}:
                 found[uid] += 1
     return replace(cluster, workloads=tuple(_recounted(one, found) for one in cluster.workloads))

@@ -93,7 +93,7 @@ def groups_helped_together(cluster: Cluster, label: str | None = None) -> tuple[
     """
     found: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
     for number, pod in enumerate(cluster.pods):
-        if pod.node_name is None and not pod.is_finished and not pod.is_terminating:
+        if pod.node_name is None and pod.is_active:
             for key in (*POD_GROUP_LABELS, *((label,) if label else ())):
                 value = pod.labels.get(key)
                 if value:

@@ -70,7 +70,7 @@ def find_antagonists(columns: Columns, args: SeparateAntagonistsArgs, now: float
     for pod in unmarked:
         members = of_label_set.get(int(columns.label_set_of[pod]), frozenset())
         class_of[pod] = numbers.setdefault((members, None), len(numbers)) if members else NOWHERE
-    gone = np.fromiter((pod.is_finished or pod.is_terminating for pod in columns.cluster.pods), np.bool_, len(class_of))
+    gone = np.fromiter((not pod.is_active for pod in columns.cluster.pods), np.bool_, len(class_of))
     class_of[gone] = NOWHERE
     memberships = tuple(members for members, _ in numbers)
     marks = tuple(mark for _, mark in numbers)

@@ -159,10 +159,11 @@ def _unscheduled(scheduled: Condition | None) -> str:
 
 
 def _restarts(status: PodStatus) -> int:
-    total = 0
+    """Of the container that has been started again most often: by that a ReplicaSet's controller compares pods."""
+    most = 0
     for item in status.container_statuses or ():
-        total += item.restart_count or 0
-    return total
+        most = max(most, item.restart_count or 0)
+    return most
 
 
 def _is_infeasible(status: PodStatus, resize: Condition | None) -> bool:
