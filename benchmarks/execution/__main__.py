@@ -2,7 +2,8 @@
 
 The real control plane of ``tests/cluster`` with kwok's nodes, the clusters of ``benchmarks.side_by_side``; the API
 server's audit log is the judge. ``--guidance Predict,Hold`` measures each in turn on the same first places, and
-``--methods Evict,Surge`` each of these with each.
+``--methods Evict,Surge`` each of these with each. ``--packing``: the scheduler fills nodes up, so that emptying them
+needs no guidance.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from benchmarks.execution.requests import asked_by, told
 from benchmarks.machine import describe_machine
-from benchmarks.side_by_side.contenders import rescheduler
+from benchmarks.side_by_side.contenders import PACKING, Contender, rescheduler
 from benchmarks.side_by_side.scenes import consolidation, pending
 from benchmarks.side_by_side.settling import settle
 from benchmarks.side_by_side.stage import Stage
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lifted", action="store_true", help="no limit but floors of workloads and budgets of pods")
     parser.add_argument("--guidance", default="Predict,Hold", help="one or more, by commas (default: Predict,Hold)")
     parser.add_argument("--methods", default="Evict", help="how pods are moved: Evict, Surge (default: Evict)")
+    parser.add_argument("--packing", action="store_true", help="the scheduler fills nodes up (MostAllocated)")
     parser.add_argument("--trace", type=Path, help="every request with its time, as JSON lines")
     parser.add_argument("-o", "--output", type=Path, help="where the result is written")
     options = parser.parse_args(arguments)
@@ -55,10 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scene = pending(options.seed) if options.objective == MAKE_ROOM else consolidation(options.seed, options.nodes)
         picture = stage.first(scene)
         for guidance, method in product(options.guidance.split(","), options.methods.split(",")):
-            stage.again(scene, picture, {})
+            scheduler = PACKING if options.packing else {}
+            stage.again(scene, picture, scheduler)
             arm = Path(folder) / f"{guidance}-{method}"
             arm.mkdir()
-            found.append(_carried_out(plane, _policy(options, guidance, method), arm, options.trace))
+            ours = rescheduler(guidance, _policy(options, guidance, method), scheduler)
+            found.append(_carried_out(plane, ours, arm, options.trace))
             settle(stage.cluster.api)
             print(json.dumps({"seed": options.seed, "nodes": options.nodes, **found[-1]}, indent=1), flush=True)
     if options.output:
@@ -77,9 +81,8 @@ def _policy(options: argparse.Namespace, guidance: str, method: str) -> dict[str
     return {**policy, "disruption": disruption} if disruption else policy
 
 
-def _carried_out(plane: ControlPlane, policy: dict[str, Any], folder: Path, trace: Path | None) -> dict[str, Any]:
+def _carried_out(plane: ControlPlane, ours: Contender, folder: Path, trace: Path | None) -> dict[str, Any]:
     """One plan from the first place on: how it went, and what it asked."""
-    ours = rescheduler(policy["guidance"], policy)
     start = plane.audit.mark()
     footprint = ours.run(plane.user_kubeconfig(OUR_ACCOUNT, ADMINISTRATORS), folder)
     asked = asked_by(plane.root / "audit.log", start, plane.audit.mark(), OUR_ACCOUNT)
