@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, NO_RATES, DaemonProcess
 from tests.cluster.karpenter.lab import NODE_CLAIMS, USER, Karpenter
+from tests.cluster.plane.audit import Request
 from tests.cluster.shapes import deployment, pod
 from tests.cluster.waiting import wait_until
 
@@ -54,19 +55,28 @@ class TwoMachines:
     def tried(self, cpu: str) -> Tried:
         """A pod of that size comes, and is bound, one way or the other."""
         rounds = len(self.process.events("round ended"))
-        mark = self.cluster.control_plane.audit.mark()
-        self.cluster.create(deployment("big", cpu=cpu, spec={"terminationGracePeriodSeconds": 1}))
-        self.cluster.wait_pods_running(4, timeout_seconds=120)
+        mark = self._come(cpu)
         self.process.wait_for("round ended", count=rounds + 1)
         writes = self.cluster.control_plane.audit.writes_since(mark)
         ours = [write for write in writes if write.user_agent.startswith("rescheduler/") and not write.is_dry_run]
         return Tried(
-            machines=sum(
-                (write.user, write.resource, write.verb) == (USER, "nodeclaims", "create") for write in writes
-            ),
+            machines=sum(map(_is_purchase, writes)),
             evictions=sum(write.subresource == "eviction" for write in ours),
             nominations=sum(write.subresource == "status" and write.name.startswith("big-") for write in ours),
         )
+
+    def seconds_until_bought(self) -> float:
+        """A pod comes that needs a machine of its own: from its creation until Karpenter makes the NodeClaim."""
+        writes = self.cluster.control_plane.audit.writes_since(self._come(HELPLESS))
+        made = next(one.at for one in writes if (one.verb, one.resource, one.subresource) == ("create", "pods", ""))
+        return next(one.at for one in writes if _is_purchase(one)) - made
+
+    def _come(self, cpu: str) -> int:
+        """A pod of that size comes, and is bound; the place in the audit log before it."""
+        mark = self.cluster.control_plane.audit.mark()
+        self.cluster.create(deployment("big", cpu=cpu, spec={"terminationGracePeriodSeconds": 1}))
+        self.cluster.wait_pods_running(4, timeout_seconds=120)
+        return mark
 
     def clear(self) -> None:
         """Take the pods and what was bought for them away."""
@@ -78,6 +88,10 @@ class TwoMachines:
             if claim["status"].get("nodeName") not in self.nodes:
                 api.delete(NODE_CLAIMS, name)
         wait_until(lambda: len(api.list("nodes")) == 2, "the two machines to be alone", timeout_seconds=60)
+
+
+def _is_purchase(write: Request) -> bool:
+    return (write.user, write.resource, write.verb) == (USER, "nodeclaims", "create")
 
 
 def buy_two(cluster: Cluster) -> tuple[str, str]:

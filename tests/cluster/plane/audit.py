@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -24,7 +25,7 @@ OUR_ACCOUNT = "system:serviceaccount:rescheduler-system:rescheduler"
 
 @dataclass(frozen=True)
 class Request:
-    """One request, with the answer it got."""
+    """One request, with the answer it got; ``at``: when it came in, in seconds."""
 
     verb: str
     resource: str
@@ -35,6 +36,7 @@ class Request:
     code: int
     user: str
     user_agent: str
+    at: float
 
 
 def write_audit_policy(path: Path) -> Path:
@@ -123,6 +125,7 @@ def _request(event: dict[str, Any]) -> Request:
         code=event.get("responseStatus", {}).get("code", 0),
         user=event["user"]["username"],
         user_agent=event.get("userAgent", ""),
+        at=datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp(),
     )
 
 
