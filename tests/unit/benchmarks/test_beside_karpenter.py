@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from benchmarks.beside_karpenter import course
 from benchmarks.beside_karpenter.course import Outcome, Watched, broken
 from benchmarks.beside_karpenter.start import random_start
 from rescheduler.model.times import rfc3339
@@ -68,6 +70,42 @@ def test_a_node_that_is_taken_soon_after_a_pod_came_is_counted(nodes: list[dict[
         for second in (0, 1):
             watched.look([], nodes, BEGAN + 5 + later + second)
         assert len(watched.disrupted) == count
+
+
+class StillPool:
+    """A cluster of no pods and one node where nothing happens, and what is asked of it; a price, an empty audit log."""
+
+    def __init__(self, run: Future[None]) -> None:
+        self.run, self.looks = run, 0
+        self.api = self.control_plane = self.audit = self
+
+    def list(self, kind: str, _namespace: str = "") -> list[dict[str, Any]]:
+        """The third look at the nodes is the one before which our run has ended."""
+        if kind != "nodes":
+            return []
+        self.looks += 1
+        if self.looks == 3:
+            self.run.set_result(None)
+        return [named("n1")]
+
+    def writes_since(self, _mark: int) -> list[Any]:
+        """None."""
+        return []
+
+    def price_an_hour(self) -> float:
+        """Of all nodes."""
+        return 0.1
+
+
+def test_while_our_run_goes_on_it_is_not_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan that thinks for longer than nothing changes has not come to its end yet."""
+    monkeypatch.setattr(course, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(course, "LOOK_SECONDS", 0.0)
+    run: Future[None] = Future()
+    pool: Any = StillPool(run)
+    found = course.follow("ours", pool, pool, course.Begun(100.0, 0, run), most_seconds=60.0)
+    assert (pool.looks, found.nodes, found.before, found.after) == (3, 1, 100.0, 73.0)
+    assert found.quiet_after is not None
 
 
 OURS = Outcome("WhenEmpty and ours", 100.0, 50.0, 10, 20, 0, 3.0, 0, 60.0)
