@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Final
+
+from msgspec import structs
 
 from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
 from rescheduler.execution.guidance.hold_maker import fits, free_room, take
@@ -12,8 +15,12 @@ from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.stopping import Waiter
 from rescheduler.extension_points import Gate
+from rescheduler.model.columns.columns import columns_of
+from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
+from rescheduler.scheduling.filters.inter_pod_affinity import InterPodAffinity
+from rescheduler.scheduling.filters.node_ports import NodePorts
 
 OLDEST_VERDICT_SECONDS: Final = 0.5
 """The gate is asked again where its verdict is older than this, so that none is older than a second when it is used."""
@@ -46,7 +53,7 @@ class OwnVerdict:
         self.rule: str | None = None
         """By which the gate refused last; None: it did not."""
         self.is_crowded = False
-        """Whether the last objection was that others have taken a pod's room."""
+        """Whether the last objection was that others have taken a pod's room, or drive it away."""
         self._pod: PodReference | None = None
         self._given_at = float("-inf")
 
@@ -63,10 +70,16 @@ class OwnVerdict:
             return None
         self._session.know()
         objection = self.ask(move)
-        self.is_crowded = objection is None and move.has_destination and not has_room(move, departures, self._fresh.now)
+        self.is_crowded = False
+        if objection is None and move.has_destination:
+            around = self._fresh.now
+            if not has_room(move, departures, around):
+                objection = f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
+            elif not is_welcome(move, around):
+                objection = f"{move.pod.key} must keep apart from who stands on {move.to_node} by now; plan again"
+            self.is_crowded = objection is not None
         if self.is_crowded:
             self._pod = None
-            return f"{move.pod.key} finds no room on {move.to_node} any more; plan again"
         return objection
 
     def ask(self, move: Move) -> str | None:
@@ -132,3 +145,27 @@ def has_room(move: Move, departures: Iterable[EvictedPod], cluster: Cluster) -> 
         else:
             take(room, item.pod.spec.requests)
     return fits(room, cluster.pod_by_key[move.pod.key].spec.requests)
+
+
+def is_welcome(move: Move, cluster: Cluster) -> bool:
+    """Whether host ports and anti-affinity, its own and that of others, let a pod onto its destination.
+
+    Who is on his way out of there does not count: the plan may have sent him. What would have to be known of other
+    nodes, as of those of the same zone, is not looked at. ``cluster``: read just now, and holding the pod.
+    """
+    node = cluster.node_by_name.get(move.to_node)
+    if move.evict_first or node is None:
+        return True
+    pod = cluster.pod_by_key[move.pod.key]
+    spec = structs.replace(pod.spec, affinity=())
+    others = [other for other in cluster.pods_by_node.get(move.to_node, ()) if other.is_active and other is not pod]
+    if not (spec.anti_affinity or spec.host_ports or any(other.spec.anti_affinity for other in others)):
+        return True
+    coming = structs.replace(pod, spec=spec, node_name=None)
+    pods = tuple(sorted((*others, coming), key=attrgetter("namespace", "name")))
+    placement = Placement(columns_of(Cluster(nodes=(node,), pods=pods, namespaces=cluster.namespaces)))
+    return not any(
+        rejection.nodes.any()
+        for filtering in (NodePorts(), InterPodAffinity())
+        for rejection in filtering.reject(pods.index(coming), placement)
+    )

@@ -51,6 +51,13 @@ class Case(NamedTuple):
 UNREADY = built(annotations={NEVER_READY: "true"})
 QUIET = f"{DISRUPTION}, unsettled: Deny"
 CLOSED = {"minAvailable": 1}
+AWAY_FROM_FIRST = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"app": "first"}}, "topologyKey": "kubernetes.io/hostname"}
+        ]
+    }
+}
 WIDE = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["first", "odd"]}]}
 
 CASES: tuple[Case, ...] = (
@@ -152,6 +159,13 @@ CASES: tuple[Case, ...] = (
     Case("destination unready", Step.NUMBERED, changes.break_node("c-0"), [FIRST_REFUSED], "is not ready"),
     Case("destination filled", Step.NUMBERED, changes.fill("c-0", "2"), [FIRST_REFUSED], "finds no room"),
     Case("destination filled as it is sent", Step.SENDING, changes.fill("c-0", "2"), [CAME_BACK], "waits for a node"),
+    Case(
+        "destination taken by one that drives it away",
+        Step.NUMBERED,
+        changes.fill("c-0", "100m", affinity=AWAY_FROM_FIRST),
+        [FIRST_REFUSED],
+        "must keep apart",
+    ),
     Case("destination shrunk", Step.NUMBERED, changes.shrink("c-0", "3"), [FIRST_REFUSED], "finds no room"),
     Case(
         "destination relabelled",

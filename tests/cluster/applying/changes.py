@@ -156,11 +156,11 @@ def shrink(name: str, cpu: str) -> Change:
     return lambda scene: void(scene.api.patch("nodes", name, body, subresource="status"))
 
 
-def fill(name: str, cpu: str) -> Change:
-    """A stranger's pod is bound there by hand."""
+def fill(name: str, cpu: str, **spec: Any) -> Change:
+    """A stranger's pod is bound there by hand; further fields are those of its specification."""
 
     def change(scene: Scene) -> None:
-        scene.cluster.create(pod("stranger", cpu=cpu, spec={"nodeName": name}))
+        scene.cluster.create(pod("stranger", cpu=cpu, spec={"nodeName": name, **spec}))
 
     return change
 

@@ -10,12 +10,14 @@ from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.disruption.gate.policy_gate import PolicyGate
-from rescheduler.execution.eviction.own_verdict import has_room
+from rescheduler.execution.eviction.own_verdict import has_room, is_welcome
 from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector, PodAffinityTerm, Requirement
+from rescheduler.model.objects.workload import Namespace
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, Plan, PodReference, Refusal
 from rescheduler.policy.fields.policy import Policy
@@ -255,3 +257,54 @@ def test_a_pod_that_only_claims_to_have_arrived_leaves_the_room_owed() -> None:
     seen = cluster(node("n0", "1"), *start.nodes[1:], *start.workloads, forged, *others)
     assert has_room(later, [], seen)
     assert not has_room(later, [departure], seen)
+
+
+def away_from(app: str, key: str = "kubernetes.io/hostname") -> tuple[PodAffinityTerm, ...]:
+    """Anti-affinity towards the pods of an app."""
+    return (PodAffinityTerm(key, LabelSelector((Requirement("app", "In", (app,)),))),)
+
+
+WEB, GUEST = {"app": "web"}, {"app": "guest"}
+HOST = {"kubernetes.io/hostname": "n3"}
+
+
+@pytest.mark.parametrize(
+    ("mover", "stranger", "is_welcome_there"),
+    [
+        ({}, {}, True),
+        ({"ports": [80]}, {"ports": [81]}, True),
+        ({"ports": [80]}, {"ports": [80]}, False),
+        ({"anti_affinity": away_from("guest")}, {}, False),
+        ({"anti_affinity": away_from("guest", "rack")}, {}, True),
+        ({"anti_affinity": away_from("other")}, {}, True),
+        ({}, {"anti_affinity": away_from("web")}, False),
+        ({}, {"anti_affinity": away_from("web"), "deletion_at": 1.0}, True),
+        ({}, {"anti_affinity": away_from("web"), "namespace": "elsewhere"}, True),
+        ({"affinity": away_from("nobody")}, {"anti_affinity": away_from("other")}, True),
+    ],
+    ids=[
+        "nothing", "other ports", "the same port", "its own", "a label that the node lacks", "towards others",
+        "the other's", "who is leaving", "another namespace's", "affinity is not asked",
+    ],
+)  # fmt: skip
+def test_whoever_came_to_the_destination_may_drive_a_pod_away(
+    mover: dict[str, Any], stranger: dict[str, Any], is_welcome_there: bool
+) -> None:
+    """By host ports and anti-affinity, both ways; what hangs on other nodes is not looked at."""
+    own = pod("web-2", "1", node="n2", labels=WEB, **mover)
+    guest = pod("guest", "1", node="n3", labels=GUEST, **stranger)
+    seen = cluster(node("n2", "4"), node("n3", "4", labels=HOST), own, guest, *map(Namespace, ("default", "elsewhere")))
+    [move] = plan_of(seen, [("web-2", "n3", 1)]).moves
+    assert is_welcome(move, seen) is is_welcome_there
+
+
+def test_a_pod_stays_where_a_stranger_has_come_to_its_destination_that_drives_it_away() -> None:
+    """After the plan was proven, and before the second of its pods was sent; there was room enough."""
+    start = ten_replicas()
+    nodes = (structs.replace(item, labels=HOST) if item.name == "n3" else item for item in start.nodes)
+    world = World(cluster(*nodes, *start.pods, *start.workloads))
+    guest = pod("guest", "1", node="n3", labels=GUEST, anti_affinity=away_from("web"))
+    after_the_first(world, lambda: world.put(guest))
+    result = executor(world, guidance="Predict").carry_out(one_wave(start))
+    assert len(world.evicted) == 1
+    assert "default/web-3 must keep apart from who stands on n3 by now; plan again" in result.message
