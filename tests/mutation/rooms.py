@@ -85,7 +85,12 @@ _EXECUTION: Final[Mapping[str, Sequence[str]]] = {
         "run/test_executor",
     ),
     "eviction/own_verdict": ("eviction/test_verdicts_in_time", "eviction/test_own_verdict", "run/test_segment_run"),
-    "guidance/gated_moves": ("guidance/test_gated_moves", "test_exchanges"),
+    "guidance/gated_moves": (
+        "guidance/test_gated_endings",
+        "guidance/test_gated_moves",
+        "guidance/test_gated_room",
+        "test_exchanges",
+    ),
     "guidance/gates": ("guidance/test_gates", "guidance/test_gated_moves"),
     "guidance/guidance_support": (
         "guidance/test_guidance_support",

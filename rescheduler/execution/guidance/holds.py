@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rescheduler.execution.guidance.hold_maker import HeldRoom, fits, free_room, take
+from rescheduler.execution.guidance.hold_maker import HeldRoom, fits, room_after, take
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, TaintLostError
 from rescheduler.model.objects.cluster import Cluster
@@ -99,10 +99,10 @@ class Holds:
         """Whether a placeholder has been made and not been removed."""
         return hold.request.name in self._standing
 
-    def in_the_way(self, pod: Pod, node: str, cluster: Cluster) -> list[HeldRoom]:
-        """Placeholders for others on a node that leave no room there for a pod which is to come now."""
+    def in_the_way(self, pod: Pod, node: str, cluster: Cluster, leaving: Iterable[Pod] = ()) -> list[HeldRoom]:
+        """Placeholders for others on a node that leave no room there for a pod that comes once these have left it."""
         others = [hold for hold in self.on([node]) if hold.pod is None or hold.pod.uid != pod.uid]
-        room = free_room(cluster, node) if others else {}
+        room = room_after(cluster, node, leaving) if others else {}
         for hold in others:
             take(room, hold.request.requests)
         return others if others and not fits(room, pod.spec.requests) else []

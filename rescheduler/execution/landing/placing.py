@@ -17,6 +17,8 @@ from rescheduler.model.plan.plan import OutcomeKind, PlannedPlacement, PodRefere
 # Leads one pending pod into the room that is kept for it: nominate, let go of the room, and again if that failed.
 
 FIRST_PATIENCE_SECONDS: Final = 2.0
+MOMENT_SECONDS: Final = 0.5
+"""Within which a scheduler that is not busy has tried a pod."""
 
 
 @dataclass
@@ -57,7 +59,7 @@ class Nominator:
             return
         if lead.hold is not None and self._holds.of(holder) is None:
             self._holds.set([lead.hold])
-        self._nominate(pod, node)
+        self.nominate(pod, node)
         self._holds.release([holder])
         lead.due_at = self._clock.monotonic() + lead.patience_seconds
         lead.patience_seconds *= 2
@@ -65,7 +67,15 @@ class Nominator:
     def suggest(self, pod: PodReference, node: str) -> None:
         """Nominate a pod for room that is free already."""
         if self.is_guided:
-            self._nominate(pod, node)
+            self.nominate(pod, node)
+
+    def nominate(self, pod: PodReference, node: str) -> bool:
+        """Nominate a pod, and remember to take that off at the end; False if it is bound, gone or another by now."""
+        self._nominated[pod] = node  # known before the call: what a lost answer has brought about is taken off too
+        is_nominated = self._target.nominate(pod, node)
+        if not is_nominated:
+            self.arrived(pod)
+        return is_nominated
 
     def arrived(self, pod: PodReference) -> None:
         """A pod has a node: its nomination says nothing any more."""
@@ -73,7 +83,9 @@ class Nominator:
 
     def end(self) -> list[str]:
         """Take off what is left of nominations, which would keep room for pods that nobody leads any more; in words
-        which of them could not be."""
+        which of them could not be. Who was let go right before this gets there first."""
+        if self._nominated:
+            self._clock.sleep(MOMENT_SECONDS)
         left = []
         for pod, node in self._nominated.items():
             try:
@@ -82,10 +94,6 @@ class Nominator:
                 left.append(f"the nomination of {pod.key} to {node} could not be taken off: {error}")
         self._nominated.clear()
         return left
-
-    def _nominate(self, pod: PodReference, node: str) -> None:
-        if self._target.nominate(pod, node):
-            self._nominated[pod] = node
 
 
 PATIENCE_SECONDS: Final = 30.0

@@ -77,7 +77,7 @@ class ReplacementGuide:
             return is_free
         if self._gates is None or is_free:
             return is_free
-        if tools.target.nominate(reference_to(new), move.to_node):
+        if tools.nominator.nominate(reference_to(new), move.to_node):
             tools.holds.release([move.pod])
             return self._gates.let_go(new)
         return False

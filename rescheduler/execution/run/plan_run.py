@@ -349,7 +349,9 @@ class PlanRun:
         if self._support.has_placeholders:
             self._sender.guide = Guide(self._holds, maker)
         if self._has_gates(rest):
-            self._sender.gated = GatedMoves(self._target, self._gates, self._holds, maker, self._waiter)
+            self._sender.gated = GatedMoves(
+                self._target, self._gates, self._holds, maker, self._nominator, self._waiter
+            )
         self._room = RoomKeeper(self._holds, maker, self._plan, self._support)
         self._room.begin(rest, emptied, self._fresh.now)
         self.outcomes.warnings.extend(self._room.warnings)

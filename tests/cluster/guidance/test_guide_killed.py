@@ -15,7 +15,16 @@ import pytest
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.faults.fault_proxy import LOST, Answered, Asked, FaultProxy, Forward
-from tests.cluster.guidance.guided_scenes import POLICY, exchange, full_pair, gated, install, left_over, wait_tidy
+from tests.cluster.guidance.guided_scenes import (
+    POLICY,
+    exchange,
+    full_pair,
+    gated,
+    install,
+    left_over,
+    pods_of,
+    wait_tidy,
+)
 from tests.cluster.tool import Tool
 from tests.cluster.waiting import wait_until
 
@@ -155,3 +164,24 @@ def test_an_interrupt_opens_the_gate_at_once(
     assert left_over(cluster) == []
     for app in ("x", "y"):
         cluster.wait_pods_running(1, labels=f"app={app}")
+
+
+def test_after_an_interrupt_no_room_is_kept_for_pods_that_get_nowhere(
+    cluster: Cluster, tool: Tool, proxied: FaultProxy, tmp_path: Path
+) -> None:
+    """New pods that something else holds back were nominated, and would keep that room for good."""
+    install(cluster)
+    full_pair(cluster, rivals=0)
+    held = {"spec": {"template": {"spec": {"schedulingGates": [{"name": "example.com/other"}]}}}}
+    for app in ("x", "y"):
+        cluster.api.patch("replicasets", app, held, "default")
+    killer = Killer("the second nomination", is_after=True, whole_group=True)
+    killer.number = signal.SIGINT
+    proxied.meddle = killer.meddle
+    killer.process = start(tool, tmp_path, exchange(cluster))
+    said = killer.process.communicate(timeout=60)
+    assert killer.process.returncode == 130, said
+    assert left_over(cluster) == []
+    waiting = [pod for app in ("x", "y") for pod in pods_of(cluster, app)]
+    assert len(waiting) == 2
+    assert [pod["status"].get("nominatedNodeName") for pod in waiting] == [None, None]

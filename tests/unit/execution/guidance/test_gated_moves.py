@@ -13,23 +13,10 @@ from rescheduler.model.objects.annotations import GUIDE_GATE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PodReference
 from tests.builders import cluster, node, pod, workload
+from tests.unit.execution.guidance.gated_stage import exchange, full_pair
 from tests.unit.execution.worlds import World, executor, outcomes, plan_of
 
 REFUSED = EvictionAnswer("BudgetExhausted", "no")
-
-
-def full_pair(**large: Any) -> Cluster:
-    """Two full nodes, and an older pod that would take either place."""
-    return cluster(
-        node("n0", "4"), node("n1", "4"), pod("a-0", "4", node="n0", **large), pod("b-0", "4", node="n1"),
-        pod("rival-0", "4"), workload("a", 1), workload("b", 1), workload("rival", 1),
-    )  # fmt: skip
-
-
-def exchange(start: Cluster) -> Plan:
-    """The plan in which a and b change places."""
-    plan = plan_of(start, [("a-0", "n1", 1), ("b-0", "n0", 1)], objective="SpreadLoad", guided=["a-0", "b-0"])
-    return structs.replace(plan, moves=tuple(structs.replace(move, evict_first=True) for move in plan.moves))
 
 
 def carry_out(world: World, plan: Plan, guidance: str = "Guide") -> Any:
@@ -125,6 +112,22 @@ def test_an_interrupt_lets_everybody_go(number: int) -> None:
     with pytest.raises(ExecutionInterruptedError):
         carry_out(world, exchange(world.read()))
     world.clock.sleep(30)
+    assert_nobody_waits(world)
+
+
+@pytest.mark.parametrize("number", [3, 4])
+def test_after_an_interrupt_no_room_is_kept_for_who_cannot_use_it(number: int) -> None:
+    """A new pod that something else holds back has no nomination any more; who can come home is home."""
+    world = World(full_pair(scheduling_gates=("example.com/other",)))
+
+    def interrupt(_reference: PodReference, _dry_run: bool) -> None:
+        world.clock.sleep(3)
+        raise KeyboardInterrupt
+
+    world.script = [*[None] * 4, *[None] * (number - 3), interrupt]
+    with pytest.raises(ExecutionInterruptedError):
+        carry_out(world, exchange(world.read()))
+    assert [(item.name, item.nominated_node) for item in world.read().pending_pods if item.nominated_node] == []
     assert_nobody_waits(world)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rescheduler.adapters.simulated.clock import SimulatedClock
 from rescheduler.execution.guidance.hold_maker import HeldRoom
 from rescheduler.execution.guidance.holds import Holds
-from rescheduler.execution.landing.placing import FIRST_PATIENCE_SECONDS, Nominator
+from rescheduler.execution.landing.placing import FIRST_PATIENCE_SECONDS, MOMENT_SECONDS, Nominator
 from rescheduler.extension_points import ClusterError, HoldRequest
 from rescheduler.model.plan.plan import PodReference
 
@@ -32,6 +34,8 @@ class Notebook:
     def nominate(self, pod: PodReference, node: str) -> bool:
         """Note it."""
         self.acts.append(f"nominate {pod.name} {node}")
+        if self.fails:
+            raise ClusterError("connection reset")
         return self.is_taken
 
     def withdraw_nomination(self, pod: PodReference, node: str) -> bool:
@@ -122,3 +126,36 @@ def test_a_nomination_that_cannot_be_taken_off_is_told() -> None:
     leading.lead(POD, "n0", POD)
     notebook.fails = True
     assert leading.end() == ["the nomination of default/big-0 to n0 could not be taken off: connection refused"]
+
+
+def test_a_nomination_whose_answer_was_lost_is_taken_off_too() -> None:
+    """It may stand."""
+    leading, notebook, _ = leader()
+    notebook.fails = True
+    with pytest.raises(ClusterError):
+        leading.nominate(OTHER, "n1")
+    notebook.fails = False
+    leading.end()
+    assert notebook.acts[-1] == "withdraw other-0 n1"
+
+
+def test_a_nomination_that_was_not_taken_is_told_and_forgotten() -> None:
+    """Nor does an older one of the same pod stand any more: it is bound, or gone."""
+    leading, notebook, _ = leader()
+    assert leading.nominate(OTHER, "n1")
+    notebook.is_taken = False
+    assert not leading.nominate(OTHER, "n2")
+    notebook.acts.clear()
+    assert leading.end() == []
+    assert notebook.acts == []
+
+
+def test_who_was_let_go_right_before_the_end_gets_there_first() -> None:
+    """No nomination is taken off in the moment in which the scheduler looks at it; without any, no time passes."""
+    leading, notebook, clock = leader()
+    leading.end()
+    began = clock.monotonic()
+    leading.nominate(OTHER, "n1")
+    leading.end()
+    assert clock.monotonic() - began == MOMENT_SECONDS
+    assert notebook.acts[-1] == "withdraw other-0 n1"

@@ -14,6 +14,7 @@ from rescheduler.extension_points import EvictionAnswer, ExecutionInterruptedErr
 from rescheduler.model.daemon.ledger import EntryState
 from rescheduler.model.objects.annotations import EVICTION_IN_PROGRESS
 from rescheduler.model.plan.move_method import MoveMethod
+from rescheduler.model.plan.plan import PodReference
 from rescheduler.report.history import history_of
 from tests.unit.execution.migration.scenes import machines, migrating, migrator
 from tests.unit.execution.surge.scenes import left_behind, told
@@ -91,6 +92,30 @@ def test_an_owner_who_gives_up_leaves_the_pod_where_it_was(guidance: str) -> Non
     assert entry.state is EntryState.NOT_EVICTED
     assert "has given up" in entry.failure
     assert [item.outcome.value for item in history_of([entry]).entries] == ["Undone"]
+
+
+class InterruptedWorld(World):
+    """Somebody presses Ctrl-C as the first pod is let go."""
+
+    is_quiet = False
+
+    def ungate(self, pod: PodReference) -> bool:
+        """Interrupted, once."""
+        if not self.is_quiet:
+            self.is_quiet = True
+            raise KeyboardInterrupt
+        return super().ungate(pod)
+
+
+def test_after_an_interrupt_no_room_is_kept_for_a_new_pod_that_gets_nowhere() -> None:
+    """Something else holds it back: it was nominated before it was let go, and nobody leads it any more."""
+    world = InterruptedWorld(machines(scheduling_gates=("example.com/other",)))
+    with pytest.raises(ExecutionInterruptedError):
+        migrator(world).carry_out(migrating(world.read(), ("vm-a", "n1", 1)))
+    (new,) = world.read().pending_pods
+    assert next(write.detail for write in world.writes if write.name == new.name) == "n1"
+    assert (new.scheduling_gates, new.nominated_node) == (("example.com/other",), None)
+    assert list(world.leftovers()) == []
 
 
 def test_those_under_way_are_waited_for_when_another_comes_to_nothing() -> None:
