@@ -15,6 +15,7 @@ from rescheduler.model.plan.plan import PodReference
 RENEWAL_RETRY_SECONDS: Final = 1.0
 AT_ONCE: Final = 40
 """So many placeholders are made in one go: an unhurried job controller needs five seconds for them."""
+MOST_TOLD: Final = 5
 
 
 class Holds:
@@ -46,7 +47,7 @@ class Holds:
                 self._plan_renewal(began)
 
     def keep(self) -> None:
-        """Renew all placeholders once half their time is over. Raises PlanStoppedError if one is gone."""
+        """Renew all placeholders once a third of their time is over. Raises PlanStoppedError if one is gone."""
         now = self._clock.monotonic()
         if not self._standing or now < self._due_at:
             return
@@ -61,8 +62,10 @@ class Holds:
             return
         self._plan_renewal(now)
         if lost:
-            nodes = sorted(hold.request.node for hold in self._standing.values() if hold.request.name in lost)
-            raise PlanStoppedError(f"the room kept on {', '.join(nodes)} was given up: its placeholder is gone")
+            nodes = sorted({hold.request.node for hold in self._standing.values() if hold.request.name in lost})
+            more = f" and {len(nodes) - MOST_TOLD} more nodes" if len(nodes) > MOST_TOLD else ""
+            told = f"the room kept on {', '.join(nodes[:MOST_TOLD])}{more} was given up: its placeholder is gone"
+            raise PlanStoppedError(told)
 
     def release(self, pods: Iterable[PodReference]) -> None:
         """Remove the placeholders of these pods, where they have one. Raises ClusterError."""
@@ -139,7 +142,7 @@ class Holds:
         """All placeholders were given their whole time at this moment at the earliest."""
         if self._standing:
             shortest = min(hold.request.deadline_seconds for hold in self._standing.values())
-            self._due_at, self._ends_at = since + shortest / 2, since + shortest
+            self._due_at, self._ends_at = since + shortest / 3, since + shortest
 
 
 def _by_kind(holds: Iterable[HeldRoom]) -> tuple[list[HeldRoom], list[HeldRoom]]:

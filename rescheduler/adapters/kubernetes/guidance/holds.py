@@ -26,7 +26,7 @@ from rescheduler.extension_points import Clock, ClusterError, HoldRequest
 
 ENDED_PER_SECOND: Final = 8
 """As many placeholders a job controller ends at its default rate of 20 requests a second."""
-RENOMINATED: Final = 60
+RENOMINATED: Final = 40
 """More placeholders are not nominated again by one renewal, unless their nomination is lost: the others have their turn
 with the next. Renewals of hundreds of placeholders would leave `run` no request for its moves (I26)."""
 
@@ -70,16 +70,18 @@ class HoldKeeper:
         """Give placeholders their whole deadline again; names of those that are gone. Raises ClusterError.
 
         Nominating a pod again also restores a hold that a restarted scheduler has forgotten; where they are many, each
-        has its turn.
+        has its turn. Time is given to all of them before that, which may take long.
         """
-        turn = self._turn_of(requests)
-        nominated = {} if len(turn) == len(requests) else self._nominated()
         lives: dict[str, bool] = {}
-        gone = []
         for request in requests:
             held = self._held.get(request.name)
             if held is not None and held.job not in lives:
                 lives[held.job] = self._jobs.extend(held.job, self._in_time(request.deadline_seconds))
+        turn = self._turn_of(requests)
+        nominated = {} if len(turn) == len(requests) else self._nominated()
+        gone = []
+        for request in requests:
+            held = self._held.get(request.name)
             is_left = held is not None and request.name not in turn and nominated.get(held.uid) == request.node
             if held is None or not lives[held.job] or not (is_left or self._nominate(held, request)):
                 gone.append(request.name)
@@ -143,7 +145,7 @@ class HoldKeeper:
     def _in_time(self, deadline_seconds: int) -> int:
         """A deadline so much earlier that a slow job controller has ended all placeholders by the one asked for.
 
-        Never before half of the time is over, which is when placeholders are renewed.
+        Never before half of the time is over: placeholders are renewed after a third of it.
         """
         return max(1, deadline_seconds - min(len(self._held) // ENDED_PER_SECOND, deadline_seconds * 5 // 12))
 

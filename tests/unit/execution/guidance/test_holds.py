@@ -60,14 +60,14 @@ def keep_for(holds: Holds, keeper: Keeper, seconds: int) -> None:
         holds.keep()
 
 
-def test_renewal_comes_at_half_time_and_not_before() -> None:
-    """One request for each placeholder and half a deadline, however often it is looked at."""
+def test_renewal_comes_after_a_third_of_the_time_and_not_before() -> None:
+    """One request for each placeholder and third of a deadline, however often it is looked at."""
     keeper = Keeper()
     holds = standing(keeper)
     for _ in range(26):
         holds.keep()
         keeper.clock.sleep(0.5)
-    assert keeper.renewed == [5.0, 10.0]
+    assert keeper.renewed == [3.5, 7.0, 10.5]
 
 
 def test_a_failed_renewal_is_tried_again_until_the_deadline() -> None:
@@ -75,8 +75,8 @@ def test_a_failed_renewal_is_tried_again_until_the_deadline() -> None:
     keeper = Keeper()
     holds = standing(keeper)
     keeper.failures = 3
-    keep_for(holds, keeper, 9)
-    assert keeper.renewed == [8.0]
+    keep_for(holds, keeper, 8)
+    assert keeper.renewed == [7.0]
     keeper.failures = 100
     with pytest.raises(PlanStoppedError, match="connection refused"):
         keep_for(holds, keeper, 12)
@@ -128,7 +128,7 @@ def test_new_placeholders_do_not_put_off_the_renewal_of_older_ones() -> None:
         keeper.clock.sleep(2)
         holds.set([hold(PodReference("default", f"w{number}", f"w{number}"), f"hold-a-w{number}")])
         holds.keep()
-    assert keeper.renewed == [6.0]
+    assert keeper.renewed == [4.0, 8.0]
 
 
 def test_many_placeholders_are_made_in_parts_and_kept_meanwhile() -> None:
@@ -144,7 +144,7 @@ def test_many_placeholders_are_made_in_parts_and_kept_meanwhile() -> None:
     holds = Holds(keeper, keeper.clock)  # type: ignore[arg-type]
     holds.set([HeldRoom(None, hold(FIRST, f"hold-a-{number}").request) for number in range(3 * AT_ONCE + 1)])
     assert parts == [AT_ONCE, AT_ONCE, AT_ONCE, 1]
-    assert keeper.renewed == [8.0]
+    assert keeper.renewed == [4.0, 8.0, 12.0]
 
 
 def test_placeholders_for_nobody_are_found_by_node_and_removed_by_themselves() -> None:
@@ -163,3 +163,16 @@ def test_placeholders_for_nobody_are_found_by_node_and_removed_by_themselves() -
     assert keeper.released == ["hold-a-9"]
     holds.release_all()
     assert keeper.released == ["hold-a-9", "hold-a-0", "hold-a-1"]
+
+
+def test_of_many_lost_placeholders_a_few_nodes_are_named() -> None:
+    """Each once, however many placeholders it had."""
+    keeper = Keeper()
+    holds = Holds(keeper, keeper.clock)  # type: ignore[arg-type]
+    holds.set([hold(FIRST, f"hold-a-{number}", f"n{number // 2}") for number in range(24)])
+    keeper.lost = [f"hold-a-{number}" for number in range(24)]
+    keeper.clock.sleep(6)
+    with pytest.raises(PlanStoppedError) as stopped:
+        holds.keep()
+    told = "the room kept on n0, n1, n10, n11, n2 and 7 more nodes was given up: its placeholder is gone"
+    assert str(stopped.value) == told

@@ -116,13 +116,13 @@ def test_forty_placeholders_are_made_at_once() -> None:
 
 
 def test_the_shortest_time_is_the_one_that_counts() -> None:
-    """Half of it after the first were made, all are renewed; an empty set changes nothing."""
+    """A third of it after the first were made, all are renewed; an empty set changes nothing."""
     target = Noting()
     holds = holds_of(target)
     holds.set([])
     target.clock.sleep(100.0)
     holds.keep()
-    holds.set([hold(FIRST, "h0", seconds=30), hold(SECOND, "h1", seconds=8)])
+    holds.set([hold(FIRST, "h0", seconds=30), hold(SECOND, "h1", seconds=12)])
     target.clock.sleep(3.9)
     holds.keep()
     assert target.did == [("hold", "h0", "h1")]
@@ -137,11 +137,11 @@ def test_a_renewal_that_failed_is_tried_again_a_second_later() -> None:
     holds = holds_of(target)
     holds.set([hold(FIRST, "h0")])
     target.fails["renew"] = 100
-    for _ in range(49):
+    for _ in range(33):
         target.clock.sleep(0.1)
         holds.keep()
     assert target.did == [("hold", "h0")]
-    target.clock.sleep(5.0 - target.clock.monotonic())
+    target.clock.sleep(3.5 - target.clock.monotonic())
     for _ in range(10):
         holds.keep()
         target.clock.sleep(0.25)
