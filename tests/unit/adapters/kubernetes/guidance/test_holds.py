@@ -283,7 +283,7 @@ def test_a_placeholder_let_go_beside_others_serves_for_the_next_hold_of_its_size
 
 @pytest.mark.parametrize(("count", "deadline"), [(1, 60), (7, 60), (80, 50), (1000, 35)])
 def test_many_placeholders_end_so_much_earlier_that_all_are_gone_in_time(count: int, deadline: int) -> None:
-    """A job controller ends a few in a second; but none ends before half of its time, and it is renewed after a third."""
+    """A job controller ends a few in a second; none ends before half of its time; a third is when it is renewed."""
     server = ready_server()
     pool(server, *(f"hold-p-{number:04}" for number in range(count)))
     (made,) = server.asked("POST")
