@@ -136,8 +136,8 @@ bench-backtest: $(STAMP) ## four policies over a month of openb's arrivals, as p
 	$(BIN)/python -m benchmarks.openb_month --data $(DATA) --every $(or $(EVERY),4h) -o build/openb-month
 
 # Half an hour; a step lasts until both control planes are done with it, so on a busy machine longer.
-bench-replay: $(STAMP) control-plane ## two days of 100 nodes, compressed: what a replay foretells beside what run does
-	$(BIN)/python -m benchmarks.replayed_days -o build/replayed-days
+bench-replay: $(STAMP) control-plane ## three times two days of 100 nodes, compressed: what a replay foretells beside what run does
+	$(BIN)/python -m benchmarks.replayed_days --seeds 1,2,3 -o build/replayed-days
 
 surge-runs: $(STAMP) control-plane ## every promise of a move without downtime RUNS=20 times on the real control plane: hours
 	$(BIN)/python -m tests.cluster.repeated_scenes --runs $(or $(RUNS),20) tests/cluster/surges/test_surge.py \

@@ -1,8 +1,9 @@
-"""`python -m benchmarks.replayed_days --nodes 100 --hours 48 --every 2 --seconds 60 -o FOLDER`.
+"""`python -m benchmarks.replayed_days --nodes 100 --hours 48 --every 2 --seconds 60 --seeds 1,2,3 --draws 3 -o FOLDER`.
 
-One history is played on two real control planes at the same time, a step of some hours in so many seconds: on one it is
-recorded with nothing moved, on the other `rescheduler run` is asked for a round in each step. The recording is replayed
-under the same policy, whose durations are of compressed steps. The exit code is 1 where forecasts are too far off.
+Each history is played on two real control planes at the same time, a step of some hours in so many seconds: on one it
+is recorded with nothing moved, on the other `rescheduler run` is asked for a round in each step. The recording is
+replayed under the same policy, whose durations are of compressed steps, with several draws of what chance decides. The
+exit code is 1 where the sums of the histories are too far from the forecasts' means.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.machine import describe_machine
-from benchmarks.replayed_days.comparison import apart, broken, foretold_sums, played_sums
+from benchmarks.replayed_days.comparison import Sums, apart, broken, foretold_sums, mean_of, played_sums, together
 from benchmarks.replayed_days.history import ClusterHistory, random_history
 from benchmarks.replayed_days.playing import Pace, PlayedHistory, PlayedStep, asking, play, prepare, recording
 from tests.cluster.cluster import Cluster
@@ -45,6 +46,9 @@ health: {{settle: 0s, headRoom: 0%, calm: 0s, pendingRising: 0s, apiLatency: 0s}
 {lease}
 """
 
+NONE: Final = "none"
+POLICY_NAME: Final = "policy"
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Play, replay, compare."""
@@ -53,27 +57,49 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--hours", type=int, default=48)
     parser.add_argument("--every", type=int, default=2, help="hours of a step")
     parser.add_argument("--seconds", type=float, default=60.0, help="of a step, at least")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", default="1", help="of histories, which are played one after the other")
+    parser.add_argument("--draws", type=int, default=3, help="replays of each, with the seeds from 0 on")
     parser.add_argument("-o", "--output", type=Path, default=Path("build/replayed-days"), help="a new folder")
     given = parser.parse_args(arguments)
     given.output.mkdir(parents=True)
-    history = random_history(given.seed, given.nodes, given.hours, given.every)
-    archive = str(given.output / "archive")
-    unmoved, moved, policy = _played(history, given, archive)
-    document = _replayed(archive, policy, given.output / "replay.json")
-    compared = {
-        name: (foretold_sums([row for row in document["rows"] if row["policy"] == key]), played_sums(played))
-        for name, key, played in (("none", "none", unmoved), ("policy", policy, moved))
-    }
-    for name, (foretold, played) in compared.items():
-        waited = (unmoved if name == "none" else moved).waits
-        print(json.dumps({"history": name, "foretold": foretold._asdict(), "played": played._asdict(),
-                          "apart": apart(foretold, played), "latency": round(waited.latency_seconds, 2),
-                          "waitedMinutes": round(waited.in_all, 1), "waitsEnded": waited.ended}))  # fmt: skip
-    print(json.dumps({"machine": describe_machine(), "longestStep": round(moved.longest, 1)}))
-    told = [f"{name}: {text}" for name, pair in compared.items() for text in broken(*pair)]
+    found: dict[str, list[tuple[Sums, Sums]]] = {NONE: [], POLICY_NAME: []}
+    for seed in map(int, given.seeds.split(",")):
+        for name, pair in _compared(seed, given).items():
+            found[name].append(pair)
+    told = []
+    for name, pairs in found.items():
+        foretold, played = (together([pair[side] for pair in pairs]) for side in (0, 1))
+        _say(
+            history=name, of="all", foretold=foretold._asdict(), played=played._asdict(), apart=apart(foretold, played)
+        )
+        told += [f"{name}: {text}" for text in broken(foretold, played)]
     print("\n".join(told or ["promises kept"]))
     return 1 if told else 0
+
+
+def _compared(seed: int, given: argparse.Namespace) -> dict[str, tuple[Sums, Sums]]:
+    """What is foretold of one history, in the mean of the draws, and how it was played, with and without the policy."""
+    folder = given.output / f"seed-{seed}"
+    folder.mkdir()
+    archive = str(folder / "archive")
+    unmoved, moved, policy = _played(
+        random_history(seed, given.nodes, given.hours, given.every), given, folder, archive
+    )
+    documents = [_replayed(archive, policy, draw, folder / f"replay-{draw}.json") for draw in range(given.draws)]
+    found = {}
+    for name, key, played in ((NONE, "none", unmoved), (POLICY_NAME, policy, moved)):
+        draws = [foretold_sums([row for row in one["rows"] if row["policy"] == key]) for one in documents]
+        found[name] = foretold, sums = mean_of(draws), played_sums(played)
+        waits = played.waits
+        _say(history=name, of=f"seed {seed}", foretold=foretold._asdict(), draws=draws, played=sums._asdict(),
+             apart=apart(foretold, sums), latency=round(waits.latency_seconds, 2), waitedMinutes=round(waits.in_all, 1),
+             waitsEnded=waits.ended)  # fmt: skip
+    _say(machine=describe_machine(), longestStep=round(moved.longest, 1))
+    return found
+
+
+def _say(**document: Any) -> None:
+    print(json.dumps(document), flush=True)
 
 
 def policy_text(seconds: float) -> str:
@@ -83,21 +109,21 @@ def policy_text(seconds: float) -> str:
 
 
 def _played(
-    history: ClusterHistory, given: argparse.Namespace, archive: str
+    history: ClusterHistory, given: argparse.Namespace, folder: Path, archive: str
 ) -> tuple[PlayedHistory, PlayedHistory, str]:
     """With nothing moved, and with the daemon; and where its policy is."""
     with ControlPlane() as still, ControlPlane() as acting:
         clusters = Cluster(still), Cluster(acting)
         for cluster in clusters:
             prepare(cluster, history)
-        tool = Tool(clusters[1], given.output)
+        tool = Tool(clusters[1], folder)
         policy = tool.policy(policy_text(given.seconds))
         with daemon(tool, "--policy", policy) as process, ThreadPoolExecutor(2) as pool:
             process.wait_for("leading")
             tool.writes()
             rounds = recording(clusters[0], archive), asking(tool, process)
             pace = Pace(len(clusters), given.seconds)
-            tells = _tell(given.output / "none.jsonl"), _tell(given.output / "policy.jsonl")
+            tells = _tell(folder / "none.jsonl"), _tell(folder / "policy.jsonl")
             both = [
                 pool.submit(play, cluster, history, pace, act, tell)
                 for cluster, act, tell in zip(clusters, rounds, tells, strict=True)
@@ -105,7 +131,7 @@ def _played(
             wait(both, return_when=FIRST_EXCEPTION)
             if any(one.done() and one.exception() for one in both):
                 pace.give_up()
-            (given.output / "daemon.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in process.lines))
+            (folder / "daemon.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in process.lines))
             unmoved, moved = (one.result() for one in both)
             process.stop()
     return unmoved, moved, policy
@@ -120,10 +146,10 @@ def _written(file: Path, number: int, step: PlayedStep) -> None:
         lines.write(json.dumps({"step": number, **step._asdict()}) + "\n")
 
 
-def _replayed(archive: str, policy: str, file: Path) -> dict[str, Any]:
+def _replayed(archive: str, policy: str, draw: int, file: Path) -> dict[str, Any]:
     """What a replay says, kept in a file too."""
     command = [sys.executable, "-m", "rescheduler", "backtest", "--archive", archive, "--policy", policy, "--replay"]
-    answer = subprocess.run([*command, "-o", "json"], capture_output=True, check=True).stdout
+    answer = subprocess.run([*command, "--seed", str(draw), "-o", "json"], capture_output=True, check=True).stdout
     file.write_bytes(answer)
     document: dict[str, Any] = json.loads(answer)
     return document

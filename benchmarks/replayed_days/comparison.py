@@ -14,8 +14,8 @@ TOLERANCES: Final[Mapping[str, float]] = {EVICTIONS: 0.05, NODES_EMPTIED: 0.05, 
 class Sums(NamedTuple):
     """Of all steps; ``in_use`` in the mean."""
 
-    evictions: int
-    emptied: int
+    evictions: float
+    emptied: float
     in_use: float
     pending_minutes: float
 
@@ -43,6 +43,17 @@ def foretold_sums(rows: Sequence[Mapping[str, Any]]) -> Sums:
         round(sum(row["nodesInUse"] for row in rows) / len(rows), 2),
         round(sum(row["pendingMinutes"] for row in rows), 1),
     )
+
+
+def mean_of(draws: Sequence[Sums]) -> Sums:
+    """Of one history, foretold by several draws of what chance decides."""
+    return Sums(*(round(sum(amounts) / len(draws), 2) for amounts in zip(*draws, strict=True)))
+
+
+def together(histories: Sequence[Sums]) -> Sums:
+    """Of several histories."""
+    evictions, emptied, in_use, pending = (sum(amounts) for amounts in zip(*histories, strict=True))
+    return Sums(round(evictions, 2), round(emptied, 2), round(in_use / len(histories), 2), round(pending, 1))
 
 
 def apart(foretold: Sums, played: Sums) -> dict[str, float]:

@@ -12,7 +12,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.daemon.daemon_soak.promises import broken_promises
 from tests.cluster.daemon.daemon_soak.soak import soak
 
-MINUTES = float(os.environ.get("SOAK_MINUTES", "5"))
+MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
 
 
 @pytest.mark.timeout(int(60 * MINUTES) + 600)

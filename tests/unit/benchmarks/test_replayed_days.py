@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.replayed_days.__main__ import policy_text
-from benchmarks.replayed_days.comparison import Sums, apart, broken, foretold_sums, played_sums
+from benchmarks.replayed_days.comparison import Sums, apart, broken, foretold_sums, mean_of, played_sums, together
 from benchmarks.replayed_days.history import random_history
 from benchmarks.replayed_days.playing import PlayedHistory, PlayedStep
 from benchmarks.replayed_days.waits import Look, Waits, waits
@@ -54,3 +54,11 @@ def test_forecasts_are_compared_by_their_sums() -> None:
     [told] = broken(foretold_sums([{**rows[0], "pendingMinutes": 47.0}]), played)
     assert told == "pending minutes: foretold 47, played 40: +17.5% is more than 15%"
     assert broken(Sums(1, 0, 0.0, 0.0), Sums(0, 0, 0.0, 0.0)) != []
+
+
+def test_draws_are_taken_in_the_mean_and_histories_together() -> None:
+    """Whoever is foretold 39, 49 and 48 is foretold 45.33; nodes in use stay a mean."""
+    draws = [Sums(145, 39, 98.0, 46.0), Sums(151, 49, 97.0, 44.0), Sums(146, 48, 96.0, 54.0)]
+    one = mean_of(draws)
+    assert one == Sums(147.33, 45.33, 97.0, 48.0)
+    assert together([one, Sums(138, 41, 99.0, 56.0)]) == Sums(285.33, 86.33, 98.0, 104.0)
