@@ -52,14 +52,16 @@ def as_far_as_possible(
     deadline: Deadline,
     detours: BoolArray | None = None,
     *,
+    alone: int = 0,
     may_exchange: bool = False,
 ) -> tuple[Waves, list[tuple[int, int]]]:
     """Waves of whatever may move, earlier moves of the order first, until nothing more may; and what is left.
 
     ``detours``: bool[N], nodes on which a pod may end in place of its goal where moves wait for each other in a ring.
-    ``may_exchange``: let the pods of such a ring leave before they arrive, if the problem allows that.
+    ``alone``: so many of the order go in waves of their own, before any of the others. ``may_exchange``: let the pods
+    of such a ring leave before they arrive, if the problem allows that.
     """
-    packing = _Packing(problem, groups, order, detours, may_exchange=may_exchange)
+    packing = _Packing(problem, groups, order, detours, alone=alone, may_exchange=may_exchange)
     packing.run(deadline)
     return packing.waves, packing.rest
 
@@ -80,11 +82,32 @@ def by_urgency(problem: Problem, groups: GroupsOfPods, moves: Mapping[int, int])
     return [(pod, moves[pod]) for pod in order]
 
 
+def by_size(problem: Problem, moves: Mapping[int, int]) -> tuple[list[tuple[int, int]], int]:
+    """An order of moves (pod to node): those first that make room where others arrive, of these the largest pods.
+
+    Few pods are left that wait for each other's room: small ones find some almost anywhere and almost any time, the
+    fewest if those that make room, whose number comes with the order, go ``alone``.
+    """
+    pods = np.array(list(moves), dtype=np.int64)
+    capacity = np.maximum(1, problem.columns.allocatable.mean(axis=1))
+    size = (problem.requested(pods) / capacity[:, None]).max(axis=0, initial=0.0)
+    makes_room = np.isin(problem.start.node_of[pods], np.array(list(moves.values()), dtype=np.int64))
+    order = np.lexsort((pods, -size, ~makes_room))
+    return [(int(pod), moves[int(pod)]) for pod in pods[order]], int(makes_room.sum())
+
+
 class _Packing:
     """Moves by what they wait for: the next wave, room on their goal, or the allowance of a group."""
 
     def __init__(
-        self, problem: Problem, groups: GroupsOfPods, order: Moves, detours: BoolArray | None, *, may_exchange: bool
+        self,
+        problem: Problem,
+        groups: GroupsOfPods,
+        order: Moves,
+        detours: BoolArray | None,
+        *,
+        alone: int,
+        may_exchange: bool,
     ) -> None:
         self.problem = problem
         self._may_exchange = may_exchange
@@ -93,7 +116,8 @@ class _Packing:
         self.moves = list(order)
         self._detours = detours
         self._origin = problem.start.node_of
-        self._ready: list[int] = list(range(len(self.moves)))
+        self._ready: list[int] = list(range(alone or len(self.moves)))
+        self._held: list[int] = list(range(len(self._ready), len(self.moves)))
         self._next: list[int] = []
         self._for_room: dict[int, list[int]] = defaultdict(list)
         self._for_group: dict[int, list[int]] = defaultdict(list)
@@ -117,6 +141,8 @@ class _Packing:
                 self._look_at(heapq.heappop(self._ready))
             if self.waves.wave:
                 self._close()
+            elif self._held:
+                self._ready, self._held = self._held, []
             elif not self._make_detours() and not self._exchange():
                 return
 

@@ -38,13 +38,15 @@ _FEE = 0.1  # of what nodes are worth a pod: too little to give up a node, enoug
 _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its order
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
 _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
+_FIRST_TOGETHER, _FINEST_TOGETHER, _MOST_TRIES_TOGETHER = 0.0125, 0.002, 24
+_SHARE_OF_TOGETHER = 0.9
 _SHORT_SECONDS = 1.0
 _MANY_PODS = 10_000
 _LARGEST_REPACKED = 50_000_000  # pods times nodes
 _SHARE_OF_START = 0.3
 _SHARE_OF_FIRST_RULE, _SHARE_OF_OTHER_RULES = 0.95, 0.15
 _TIMES_TO_PROVE = 1.0  # the bound takes about as long as the simple rules
-_SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.15, 0.5, 0.95
+_SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.1, 0.5, 0.95
 
 
 class EmptyingSearch:
@@ -134,8 +136,8 @@ class EmptyingSearch:
         if not is_tight:
             self._draining.prepare(self.deadline)
         self._construct(self.deadline.part(_SHARE_IF_TIGHT if is_tight else _SHARE_OF_FIRST_ORDERS))
-        if not is_tight and movable * self.situation.node_count <= _LARGEST_REPACKED:
-            self._repack(self.deadline.part(_SHARE_OF_REPACKING))
+        if not is_tight and not self._is_done():
+            self._pack(movable)
         if self.best.value < self.bound and not self.deadline.is_over():
             self._drain(self.deadline.part(_SHARE_OF_DRAINING))
         if not self.deadline.is_over() and not self._is_done():
@@ -277,6 +279,35 @@ class EmptyingSearch:
         share = situation.pods_on[nodes] / situation.price[nodes] * noise[nodes]
         ordered: IntArray = nodes[np.lexsort((nodes, situation.harm[nodes], share))]
         return ordered
+
+    def _pack(self, movable: int) -> None:
+        """Empty many nodes at once, by the loops of draining if these are fast by now, else after other work."""
+        is_ready = self._draining.is_ready(self.deadline)
+        is_better = is_ready and self._empty_together(self.deadline.part(_SHARE_OF_TOGETHER))
+        if not is_better and movable * self.situation.node_count <= _LARGEST_REPACKED:
+            self._repack(self.deadline.part(_SHARE_OF_REPACKING))
+        if not is_ready and self.best.value < self.bound:
+            self._empty_together(self.deadline.part(_SHARE_OF_TOGETHER))
+
+    def _empty_together(self, deadline: Deadline) -> bool:
+        """Empty what a guide shows, with the least room to spare that is enough (bisection); whether that is better.
+
+        Then some more tries with the most room to spare that was too little: what is left differs from try to try.
+        """
+        self.progress("emptying many nodes together")
+        value, least, most, spare = self.best.value, 0.0, 1.0, _FIRST_TOGETHER
+        for number in range(_MOST_TRIES_TOGETHER):
+            before = deadline.remaining()
+            found = self._draining.together(spare, deadline, number)
+            if found is None:
+                break
+            self._keep(found.solution)
+            if self.best.value >= self.bound or deadline.remaining() < before / 2:  # too little for one more
+                break
+            least, most = (spare, most) if found.left else (least, spare)
+            is_fine = most - least <= _FINEST_TOGETHER or spare >= _LARGEST_SPARE
+            spare = least if is_fine else (least + most) / 2 if most < 1.0 else 2 * least
+        return self.best.value > value
 
     def _repack(self, deadline: Deadline) -> None:
         """Empty all at once what the linear program would, with the least room to spare that is enough (bisection)."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rescheduler.model.plan.disruption import DisruptionGroup
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.waves.replay import replay
-from rescheduler.planning.waves.wave_packing import as_far_as_possible, by_urgency, packed
+from rescheduler.planning.waves.wave_packing import as_far_as_possible, by_size, by_urgency, packed
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests.builders import cluster, node, pod
 from tests.clocks import FakeClock
@@ -29,6 +29,28 @@ def test_a_budget_decides_the_number_of_waves_and_others_fill_them() -> None:
     assert schedule is not None
     assert [len(wave) for wave in schedule.waves] == [4, 1, 1]
     assert replay(problem, schedule) == []
+
+
+def test_large_pods_that_make_room_go_before_small_ones_that_take_it() -> None:
+    """A small pod that comes first takes the room of one whose own is waited for by the pod that would make room."""
+    state = cluster(
+        node("a", cpu="4"), node("b", cpu="4"), node("w", cpu="4"),
+        pod("a-big", cpu="3", memory="1Mi", node="a"), pod("a-stays", cpu="1", memory="1Mi", node="a"),
+        pod("b-small", cpu="1", memory="1Mi", node="b"), pod("w-small", cpu="1", memory="1Mi", node="w"),
+    )  # fmt: skip
+    problem = problem_of(request_of(state))
+    groups = GroupsOfPods(problem)
+    big, back, small = (index(state, name) for name in ("a-big", "b-small", "w-small"))
+    moves = {small: 1, big: 1, back: 0}
+    assert as_far_as_possible(problem, groups, list(moves.items()), endless())[1] != []
+    order, makes_room = by_size(problem, moves)
+    assert (order, makes_room) == ([(big, 1), (back, 0), (small, 1)], 2)
+    waves, rest = as_far_as_possible(problem, groups, order, endless())
+    assert rest == []
+    assert replay(problem, waves.schedule) == []
+    waves, rest = as_far_as_possible(problem, groups, [(back, 0), (big, 1), (small, 1)], endless(), alone=2)
+    assert waves.done == [((big, 1),), ((back, 0),), ((small, 1),)]
+    assert rest == []
 
 
 def test_a_ring_is_broken_by_ending_elsewhere() -> None:

@@ -105,10 +105,12 @@ def _sort(seats: DrainSeats, length: int) -> None:
 
 
 def _choose_receivers(seats: DrainSeats, target: int, receivers: Ints) -> int:
-    """Note one to three random nodes that are open to some pod of the target; how many were found."""
-    wanted = seats.pods_at[target * seats.places + draw(seats, seats.count[target])]
-    offset = seats.class_of[seats.kind[wanted]] * seats.nodes
+    """Note one to three random nodes, each open to some pod of the target or of one noted before; how many were found.
+
+    Through a node in between pods make room for pods of the target on nodes that these may not use themselves.
+    """
     number, most = 0, 1 + draw(seats, 3)
+    offset = _class_of_some_pod(seats, target)
     for _attempt in range(_MOST_LOOKED_AT):
         node = receivers[draw(seats, len(receivers))]
         is_new = node != target and not seats.is_closed[node] and seats.open_to[offset + node]
@@ -119,7 +121,17 @@ def _choose_receivers(seats: DrainSeats, target: int, receivers: Ints) -> int:
             number += 1
             if number == most:
                 break
+            source = draw(seats, number + 1)
+            offset = _class_of_some_pod(seats, target if source == number else seats.chosen[source])
     return number
+
+
+def _class_of_some_pod(seats: DrainSeats, node: int) -> int:
+    """Where the nodes open to a random pod of a node begin in ``open_to``; those of any pod if none is there."""
+    pod = 0
+    if seats.count[node] > 0:
+        pod = seats.pods_at[node * seats.places + draw(seats, seats.count[node])]
+    return int(seats.class_of[seats.kind[pod]] * seats.nodes)
 
 
 def _fill_bag(seats: DrainSeats, length: int, node: int, percent: int) -> int:

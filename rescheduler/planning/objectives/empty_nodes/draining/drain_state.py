@@ -27,7 +27,7 @@ from rescheduler.planning.problem.remaining_limits import UNLIMITED
 class DrainState:
     """Seats of the pods that loops may seat, and ``guests``: where the others that have moved are (row to node).
 
-    A node with a guest is not drained any more, since a pod moves once.
+    A node with a guest is not drained any more, since a pod moves once. ``is_shunned``: nodes that take no guests.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class DrainState:
         self.loops = loops
         self.seed = seed
         self.guests: dict[int, int] = {}
+        self.is_shunned: BoolArray = np.zeros(situation.node_count, dtype=np.bool_)
         problem = self.problem = situation.problem
         self.resources = np.flatnonzero(problem.requests.any(axis=1))
         self.placement = situation.start.copy()
@@ -89,6 +90,10 @@ class DrainState:
         """Go on with other loops from the very same state."""
         self.loops = loops
         self.seats = as_arrays(self.seats) if loops.is_compiled else as_lists(self.seats)
+
+    def open_nodes(self, open_to: BoolArray) -> None:
+        """From now on the classes of pods may use these nodes, bool[C, N]; where pods are they may stay."""
+        self.seats.open_to[:] = open_to.ravel() if self.loops.is_compiled else open_to.ravel().tolist()
 
     def load(self, node: int) -> float:
         """How much the pods on a node take, in the loops' own measure."""
@@ -158,7 +163,7 @@ class DrainState:
         """The open node on which the least room remains beside a pod."""
         self._sync()
         pod = int(self.problem.movable[row])
-        open_to = self.problem.prediction.feasible(pod, self.placement) & ~self.is_closed
+        open_to = self.problem.prediction.feasible(pod, self.placement) & ~self.is_closed & ~self.is_shunned
         open_to[node] = False
         nodes = np.flatnonzero(open_to)
         if not len(nodes):

@@ -128,7 +128,7 @@ def _weight(pods: SeatedPods) -> FloatArray:
     capacity = np.maximum(1.0, pods.capacity.sum(axis=0))
     used = np.minimum(1.0, 1.0 - np.maximum(0, pods.free).sum(axis=0) / capacity)
     scarcity = np.maximum(used, 0.0) / max(float(used.max(initial=0.0)), 1e-9)
-    weight: FloatArray = scarcity**2 / (capacity / max(1, len(pods.capacity)))
+    weight: FloatArray = scarcity / (capacity / max(1, len(pods.capacity)))
     return weight
 
 

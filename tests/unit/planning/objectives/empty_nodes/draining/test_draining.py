@@ -12,6 +12,7 @@ from rescheduler.extension_points import Clock, no_progress
 from rescheduler.model.objects.constraints import TopologySpreadConstraint
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.empty_nodes.draining import draining
+from rescheduler.planning.objectives.empty_nodes.draining.drain_search import DrainSearch
 from rescheduler.planning.objectives.empty_nodes.draining.draining import Draining
 from rescheduler.planning.objectives.empty_nodes.draining.seatable import seatable_pods
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
@@ -124,11 +125,10 @@ class Compiling:
 def test_where_work_is_counted_compiled_loops_decide_nothing(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     """They are waited for however long it takes, and where there are none the search goes the same way."""
     compiling, kept = Compiling(), []
-    search = draining.DrainSearch
 
-    def noted(*given: object, keeps_changes: bool, **named: object) -> draining.DrainSearch:
+    def noted(*given: object, keeps_changes: bool, **named: object) -> DrainSearch:
         kept.append(keeps_changes)
-        return search(*given, keeps_changes=keeps_changes, **named)  # type: ignore[arg-type]
+        return DrainSearch(*given, keeps_changes=keeps_changes, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(draining, "compilation", lambda: compiling)
     monkeypatch.setattr(draining, "DrainSearch", noted)
