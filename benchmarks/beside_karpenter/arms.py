@@ -19,11 +19,11 @@ from tests.cluster.tool import Answer, Tool
 OURS: Final = "WhenEmpty and ours"
 CONSOLIDATE_AFTER: Final = "10s"
 POLICY: Final = """
-objectives: [{name: EmptyNodes, moveCost: 4}]
+objectives: [{name: EmptyNodes, moveCost: 3}]
 limits: {maxEvictions: 5000, deadline: 20s, inFlight: 20}
 disruption: {workloads: {maxUnavailable: 25%}, singleReplicas: Allow}
 """
-"""Limits as wide as Karpenter's, which knows none but PodDisruptionBudgets. An eviction that saves less than 4 USD a
+"""Limits as wide as Karpenter's, which knows none but PodDisruptionBudgets. An eviction that saves less than 3 USD a
 month is left out: such were an eighth to a quarter of all, for less than 1 % of the money."""
 
 LONGEST_SECONDS: Final = 1800.0

@@ -11,9 +11,9 @@ from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.objectives.empty_nodes.draining.compiling import PLAIN, Loops, compilation
 from rescheduler.planning.objectives.empty_nodes.draining.drain_search import DrainSearch, Faster
 from rescheduler.planning.objectives.empty_nodes.draining.drain_state import DrainState
-from rescheduler.planning.objectives.empty_nodes.draining.guidance import Guide
+from rescheduler.planning.objectives.empty_nodes.draining.emptying_targets import TargetFinder
 from rescheduler.planning.objectives.empty_nodes.draining.seatable import Seatable, seatable_pods
-from rescheduler.planning.objectives.empty_nodes.draining.together import TogetherSearch, guided
+from rescheduler.planning.objectives.empty_nodes.draining.together import TogetherSearch, narrowed
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import Solution, solution_of
 from rescheduler.planning.problem.deadline import Deadline
@@ -22,7 +22,7 @@ from rescheduler.planning.waves.wave_packing import as_far_as_possible, by_size,
 from rescheduler.planning.waves.waves import GroupsOfPods
 
 _SHARE_OF_WAITING, _SHARE_OF_DRAINING, _SHARE_OF_THE_WAY_HOME = 0.4, 0.6, 0.5
-_SHARE_OF_GUIDANCE, _SHARE_OF_TOGETHER, _SHARE_OF_THE_LONG_WAY_HOME = 0.3, 0.55, 0.8
+_SHARE_OF_TARGETS, _SHARE_OF_TOGETHER, _SHARE_OF_THE_LONG_WAY_HOME = 0.3, 0.55, 0.8
 _WORTH_COMPILING_SECONDS, _WORTH_COMPILING_PODS = 6.0, 1000
 
 
@@ -89,15 +89,15 @@ class Draining:
         self._wait(deadline)
         if not self.is_ready(deadline) or deadline.is_over():
             return None
-        guidance = self._guide.guidance(spare, deadline.part(_SHARE_OF_GUIDANCE))
-        if guidance is None or deadline.is_over():
+        targets = self._finder.targets(spare, deadline.part(_SHARE_OF_TARGETS))
+        if targets is None or deadline.is_over():
             return None
-        seatable, whole = guided(self._seatable, guidance)
+        seatable, whole = narrowed(self._seatable, targets)
         state = DrainState(self.situation, seatable, {}, PLAIN, self.seed + number)
         search = TogetherSearch(state, deadline.part(_SHARE_OF_TOGETHER), keeps_changes=True, faster=self._faster)
-        search.empty(guidance.emptied, whole)
+        search.empty(targets.emptied, whole)
         search.bring_home(deadline.part(_SHARE_OF_THE_LONG_WAY_HOME))
-        left = len(guidance.emptied) - len(search.emptied)
+        left = len(targets.emptied) - len(search.emptied)
         return Together(self._in_order(state, deadline), left)
 
     def is_ready(self, deadline: Deadline) -> bool:
@@ -109,8 +109,8 @@ class Draining:
         return seatable_pods(self.situation)
 
     @cached_property
-    def _guide(self) -> Guide:
-        return Guide(self.situation, self._seatable)
+    def _finder(self) -> TargetFinder:
+        return TargetFinder(self.situation, self._seatable)
 
     @property
     def _faster(self) -> Faster:

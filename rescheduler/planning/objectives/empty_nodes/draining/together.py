@@ -1,4 +1,4 @@
-"""Empties many nodes at once: nobody arrives on any of them, and pods go to the groups that guidance has for them."""
+"""Empties many nodes at once: nobody arrives on any of them, and each pod goes to the group of nodes found for it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import numpy as np
 
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.objectives.empty_nodes.draining.drain_search import DrainSearch
-from rescheduler.planning.objectives.empty_nodes.draining.guidance import Guidance
+from rescheduler.planning.objectives.empty_nodes.draining.emptying_targets import EmptyingTargets
 from rescheduler.planning.objectives.empty_nodes.draining.seatable import Seatable
 
-_GUIDED_ROUNDS = 20
+_NARROW_ROUNDS = 20
 _MOST_VAIN_ROUNDS = 150
 _GAIN = 0.99
 
 
-def guided(seatable: Seatable, guidance: Guidance) -> tuple[Seatable, BoolArray]:
+def narrowed(seatable: Seatable, targets: EmptyingTargets) -> tuple[Seatable, BoolArray]:
     """The same pods, each open only to the group that it is to go to; and the nodes that each class may use besides."""
-    goal = guidance.goal[seatable.rows]
+    goal = targets.goal[seatable.rows]
     pairs, class_of = np.unique(np.column_stack((seatable.class_of, goal)), axis=0, return_inverse=True)
     whole = seatable.open_to[pairs[:, 0]]
-    narrow = whole & (guidance.group_of[None, :] == pairs[:, 1:])
+    narrow = whole & (targets.group_of[None, :] == pairs[:, 1:])
     return Seatable(seatable.rows, class_of.reshape(-1).astype(np.int64), narrow, seatable.apart), whole
 
 
@@ -37,7 +37,7 @@ class TogetherSearch(DrainSearch):
         for number in range(1, len(nodes) * _MOST_VAIN_ROUNDS):
             left.sort(key=lambda node: (state.load(node), node))
             left = [node for node in left if self.deadline.is_over() or not self._attempt(node, receivers)]
-            if number == _GUIDED_ROUNDS:
+            if number == _NARROW_ROUNDS:
                 state.open_nodes(whole)
             rest = sum(state.load(node) for node in left)
             least, vain = (rest, 0) if rest < _GAIN * least else (least, vain + 1)

@@ -14,7 +14,7 @@ from rescheduler.model.objects.constraints import PodAffinityTerm, Toleration
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.disruption import MoveLimits
 from rescheduler.planning.objectives.empty_nodes.draining.draining import Draining, Together
-from rescheduler.planning.objectives.empty_nodes.draining.guidance import Guide
+from rescheduler.planning.objectives.empty_nodes.draining.emptying_targets import TargetFinder
 from rescheduler.planning.objectives.empty_nodes.draining.seatable import seatable_pods
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
 from rescheduler.planning.objectives.empty_nodes.solution import keeps_limits
@@ -54,13 +54,13 @@ def test_a_plan_can_be_carried_out(tiny: TinyCluster, seed: int, spare: float) -
 def test_all_pods_have_a_goal_that_they_may_use(tiny: TinyCluster, spare: float) -> None:
     """It is the group of their own node, or one that holds a node open to them; nodes that must stay are not chosen."""
     situation = situation_of(question_for(tiny))
-    guidance = Guide(situation, seatable_pods(situation)).guidance(spare, endless())
-    if guidance is not None:
-        assert situation.could_be_emptied[guidance.emptied].all()
+    targets = TargetFinder(situation, seatable_pods(situation)).targets(spare, endless())
+    if targets is not None:
+        assert situation.could_be_emptied[targets.emptied].all()
         problem = situation.problem
-        for row, goal in enumerate(guidance.goal.tolist()):
+        for row, goal in enumerate(targets.goal.tolist()):
             _, mask = problem.static_mask(int(problem.movable[row]))
-            groups = {int(guidance.group_of[problem.origin[row]]), *guidance.group_of[mask].tolist()}
+            groups = {int(targets.group_of[problem.origin[row]]), *targets.group_of[mask].tolist()}
             assert goal in groups
 
 

@@ -18,7 +18,7 @@ _SMALLEST = 1e-3
 _ENOUGH = 1e-3
 
 
-class Guidance(NamedTuple):
+class EmptyingTargets(NamedTuple):
     """``emptied``: nodes, ascending; ``group_of``: int64[N]; ``goal``: int64[M], a group for each movable pod."""
 
     emptied: IntArray
@@ -26,7 +26,7 @@ class Guidance(NamedTuple):
     goal: IntArray
 
 
-class Guide:
+class TargetFinder:
     """Groups of nodes that are open to the same pods, and streams of pods of like proportions that may go to them."""
 
     def __init__(self, situation: EmptyingSituation, seatable: Seatable) -> None:
@@ -84,7 +84,7 @@ class Guide:
             most_nodes=situation.most_nodes,
         )
 
-    def guidance(self, spare: float, deadline: Deadline) -> Guidance | None:
+    def targets(self, spare: float, deadline: Deadline) -> EmptyingTargets | None:
         """What to empty so that a share ``spare`` of all other room stays free; None if that is nothing, or in time."""
         shares = self._flow.solve(spare, deadline)
         if shares is None:
@@ -92,7 +92,7 @@ class Guide:
         number = int(shares.emptied.sum() + _ENOUGH)
         chosen = np.argsort(-shares.emptied, kind="stable")[:number]
         emptied = np.sort(self._situation.candidates[chosen])
-        return Guidance(emptied, self.group_of, self._goals(shares, emptied)) if number else None
+        return EmptyingTargets(emptied, self.group_of, self._goals(shares, emptied)) if number else None
 
     def _goals(self, shares: Shares, emptied: IntArray) -> IntArray:
         """A group for each pod, so that these come out: pods of nodes that are kept stay where they can."""
