@@ -85,6 +85,6 @@ def test_the_figures_beside_karpenter_are_those_of_the_benchmark() -> None:
         r"(\d+) evictions against (\d+), (no) machine made against (\d+)", " ".join(FIRST)
     )
     page = (DOCS / "benchmarks.md").read_text(encoding="utf-8").replace("*", "")
-    assert re.search(rf"^\| 100, .*\| `WhenEmptyOrUnderutilized` .*\| {theirs} \| {made} \|", page, re.MULTILINE)
+    assert re.search(rf"^\| 300, .*\| `WhenEmptyOrUnderutilized` .*\| {theirs} \| {made} \|", page, re.MULTILINE)
     assert none == "no"
     assert re.search(rf"\| `apply` beside `WhenEmpty` .*\| {ours} \| 0 \|", page, re.MULTILINE)
