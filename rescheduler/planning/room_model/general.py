@@ -7,7 +7,7 @@ may leave before they arrive, only disruption groups and filters other than room
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, permutations, product
@@ -36,15 +36,20 @@ MOST_PAIRINGS = 24
 MOST_ALIKE = 6
 
 
-def pairings(instance: Instance, draft: Draft) -> tuple[list[Draft], bool]:
-    """Drafts with the same counts, the given one first, and whether these are all of them."""
+def pairings(instance: Instance, draft: Draft, *, by_group: bool = False) -> tuple[list[Draft], bool]:
+    """Drafts with the same counts, the given one first, and whether these are all of them.
+
+    ``by_group``: pods of one node are alike only within their group, as where it matters who leaves in one wave.
+    """
     kind_of = {pod: group.kind for group in instance.groups for pod in group.pods}
     home_of = {pod: instance.nodes[group.node] for group in instance.groups for pod in group.pods}
+    group_of = {pod: number for number, group in enumerate(instance.groups) for pod in group.pods}
+    like = group_of if by_group else home_of
     by_kind: dict[int, list[int]] = {}
     for pod in draft.moves:
         by_kind.setdefault(kind_of[pod], []).append(pod)
     is_all = all(len(pods) <= MOST_ALIKE for pods in by_kind.values())
-    options = [list(_ways(pods, draft, home_of)) for pods in by_kind.values()]
+    options = [list(_ways(pods, draft, home_of, like)) for pods in by_kind.values()]
     found = [draft]
     for choice in islice(product(*options), MOST_PAIRINGS + 1):
         moves = dict(draft.moves)
@@ -58,15 +63,17 @@ def pairings(instance: Instance, draft: Draft) -> tuple[list[Draft], bool]:
     return found[:MOST_PAIRINGS], is_all and total <= MOST_PAIRINGS
 
 
-def _ways(pods: list[int], draft: Draft, home_of: dict[int, int]) -> Iterator[dict[int, int]]:
-    """Different ways to give the pods each other's targets; pods from one node are alike, none goes home."""
+def _ways(
+    pods: list[int], draft: Draft, home_of: Mapping[int, int], like: Mapping[int, int]
+) -> Iterator[dict[int, int]]:
+    """Different ways to give pods each other's targets; those of one number in ``like`` are alike, none goes home."""
     targets = [draft.moves[pod] for pod in pods]
     if len(pods) > MOST_ALIKE:
         yield dict(zip(pods, targets, strict=True))
         return
     seen = set()
     for order in permutations(targets):
-        key = tuple(sorted((home_of[pod], target) for pod, target in zip(pods, order, strict=True)))
+        key = tuple(sorted((like[pod], target) for pod, target in zip(pods, order, strict=True)))
         if key not in seen and all(home_of[pod] != target for pod, target in zip(pods, order, strict=True)):
             seen.add(key)
             yield dict(zip(pods, order, strict=True))
@@ -154,9 +161,10 @@ class General:
     def _order(self, attempt: Attempt) -> Sequencing:
         """An order for the attempt's plan, or for one with the same counts in which alike pods are named otherwise."""
         first = sequence(self.problem, attempt.decoded.draft, self.deadline, hint=attempt.decoded.order)
-        if attempt.decoded.is_unique or (first.schedule is not None and not first.schedule.evict_first):
+        is_unique = attempt.decoded.is_unique and not self.problem.may_evict_first
+        if is_unique or (first.schedule is not None and not first.schedule.evict_first):
             return first
-        drafts, are_all = pairings(self.instance, attempt.decoded.draft)
+        drafts, are_all = self._pairings(attempt.decoded.draft)
         is_impossible = are_all and first.is_impossible
         best = first.schedule
         for draft in drafts[1:]:
@@ -167,6 +175,9 @@ class General:
                 break
             is_impossible &= found.is_impossible
         return Sequencing(best, is_impossible and best is None)
+
+    def _pairings(self, draft: Draft) -> tuple[list[Draft], bool]:
+        return pairings(self.instance, draft, by_group=self.problem.may_evict_first)
 
     def _learn(self, attempt: Attempt) -> None:
         """Turn what the solver proved of its model into what holds for every plan."""
@@ -223,7 +234,7 @@ class General:
         if len(self._cuts) >= MOST_CUTS:
             return False
         is_ordered = self._layers > 0 or len(self._cuts) < CUTS_WITHOUT_ORDER
-        drafts, are_all = pairings(self.instance, attempt.decoded.draft)
+        drafts, are_all = self._pairings(attempt.decoded.draft)
         if is_tangled and is_ordered and all(map(self._is_refused_by_filters, drafts)):
             self._is_complete &= are_all
             self._cuts.append((attempt.values, self._tangled_positions()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace as with_changes
 
@@ -55,8 +55,25 @@ def full_clusters(draw: st.DrawFn) -> TinyCluster:
     return TinyCluster(tuple(nodes), tuple(pods), max_evictions=draw(st.sampled_from((2, 3, 4))))
 
 
+TWO_EXCHANGES = TinyCluster(
+    (TinyNode(5), TinyNode(12), TinyNode(5)),
+    (
+        TinyPod(4, "r", 0),
+        TinyPod(2, "p", 1),
+        TinyPod(5, "r", 1),
+        TinyPod(5, "s", 1),
+        TinyPod(4, "p", 2),
+        TinyPod(2, "x", None),
+    ),
+    max_evictions=4,
+)
+"""Of the two pods of one size on the second node each must go to the node whose own pod is of another workload: the
+other way round two of one workload would leave together, of which one may."""
+
+
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.one_of(full_clusters(), tiny_clusters(caps=(1, 2, 3))), st.sampled_from((1, 2)))
+@example(TWO_EXCHANGES, 1)
 def test_help_and_evictions_are_those_of_an_exhaustive_search(tiny: TinyCluster, allowed: int) -> None:
     """As many pods are helped as single moves and exchanges can, with the fewest evictions; all of it proven."""
     request = with_exchanges(request_for(tiny), allowed)
