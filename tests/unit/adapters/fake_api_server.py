@@ -82,6 +82,7 @@ def serving(handle: Callable[[Request], Answer]) -> Iterator[FakeApiServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else each answer's body waits 40 ms for the word that its headers have come
 
         def _serve(self) -> None:
             split = urlsplit(self.path)
