@@ -77,7 +77,7 @@ class Watched:
                 self.disrupted.add(node)
 
 
-def follow(arm: str, lab: Karpenter, cluster: Cluster, start: Begun, most_seconds: float) -> Outcome:
+def follow(arm: str, lab: Karpenter, cluster: Cluster, begun: Begun, most_seconds: float) -> Outcome:
     """Watch until it is quiet and our own run has ended, or for this long."""
     watched = Watched(time.time(), frozenset(pod["metadata"]["uid"] for pod in cluster.api.list("pods", "default")))
     while True:
@@ -85,14 +85,14 @@ def follow(arm: str, lab: Karpenter, cluster: Cluster, start: Begun, most_second
         nodes = cluster.api.list("nodes")
         watched.look(cluster.api.list("pods", "default"), nodes, now)
         passed = now - watched.began
-        is_quiet = passed - watched.changed_at > QUIET_SECONDS and start.run.done()
+        is_quiet = passed - watched.changed_at > QUIET_SECONDS and begun.run.done()
         if is_quiet or passed > most_seconds:
             break
         time.sleep(LOOK_SECONDS)
-    writes = cluster.control_plane.audit.writes_since(start.mark)
+    writes = cluster.control_plane.audit.writes_since(begun.mark)
     return Outcome(
         arm=arm,
-        before=start.price,
+        before=begun.price,
         after=month(lab),
         nodes=len(nodes),
         evictions=sum(map(_is_eviction, writes)),

@@ -34,23 +34,17 @@ def set_up(lab: Karpenter, cluster: Cluster, start: Start) -> None:
         cluster.create(replica_set(f"web-{workload}", replicas=count, **_size(sizes[workload])))
     cluster.wait_pods_running(len(start.pods), timeout_seconds=120)
     wait_until(
-        lambda: not _without_owner(cluster) and not _unready(cluster),
-        lambda: (
-            f"ReplicaSets that own all of their pods, ready; "
-            f"{len(_without_owner(cluster))} pods have no owner, unready: {', '.join(_unready(cluster))}"
-        ),
+        lambda: not _unready(cluster),
+        lambda: f"ReplicaSets that have adopted and counted all of their pods; others: {', '.join(_unready(cluster))}",
         timeout_seconds=300,
     )
 
 
-def _without_owner(cluster: Cluster) -> list[str]:
-    """Pods that no ReplicaSet has adopted yet, which its controller does one by one: such a pod must not be moved."""
-    pods = cluster.api.list("pods", "default")
-    return [pod["metadata"]["name"] for pod in pods if not pod["metadata"].get("ownerReferences")]
-
-
 def _unready(cluster: Cluster) -> list[str]:
-    """ReplicaSets whose status counts fewer ready pods than they are to have: their budgets are still spent."""
+    """ReplicaSets that count fewer ready pods of their own than they are to have.
+
+    Their controller adopts pods one by one: one without an owner must not be moved, and budgets are spent until then.
+    """
     found = cluster.api.list("replicasets", "default")
     return [
         item["metadata"]["name"]

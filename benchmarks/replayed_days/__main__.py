@@ -87,7 +87,7 @@ def _compared(seed: int, given: argparse.Namespace) -> dict[str, tuple[Sums, Sum
     )
     documents = [_replayed(archive, policy, draw, folder / f"replay-{draw}.json") for draw in range(given.draws)]
     found = {}
-    for name, key, played in ((NONE, "none", unmoved), (POLICY_NAME, policy, moved)):
+    for name, key, played in ((NONE, NONE, unmoved), (POLICY_NAME, policy, moved)):
         draws = [foretold_sums([row for row in one["rows"] if row["policy"] == key]) for one in documents]
         found[name] = foretold, sums = mean_of(draws), played_sums(played)
         waits = played.waits

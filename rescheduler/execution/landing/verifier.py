@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from rescheduler.execution.landing.emptied import standing_on
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import PlanResult
 
 MOST_TOLD = 3
@@ -22,14 +21,10 @@ def verify(result: PlanResult, cluster: Cluster, leftovers: Sequence[str]) -> li
             complaints.append(f"{item.pod.key} was placed on {item.landed_on} but is not there any more")
     for move in result.moves:
         pod = pods.get(move.pod.key)
-        if move.outcome.has_landed and pod is not None and pod.uid == move.pod.uid and not has_ended(pod):
+        # One that its owner has moved stays as Succeeded.
+        if move.outcome.has_landed and pod is not None and pod.uid == move.pod.uid and pod.is_active:
             complaints.append(f"{move.pod.key} was moved but still stands on {pod.node_name}")
     return complaints + [f"placeholder {name} still stands" for name in leftovers]
-
-
-def has_ended(pod: Pod) -> bool:
-    """Whether a pod stands nowhere any more, or will not: one that its owner has moved stays as Succeeded."""
-    return not pod.is_active
 
 
 def still_used(promised: Sequence[str], cluster: Cluster) -> list[str]:

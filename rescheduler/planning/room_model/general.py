@@ -234,11 +234,12 @@ class General:
         if len(self._cuts) >= MOST_CUTS:
             return False
         is_ordered = self._layers > 0 or len(self._cuts) < CUTS_WITHOUT_ORDER
-        drafts, are_all = self._pairings(attempt.decoded.draft)
-        if is_tangled and is_ordered and all(map(self._is_refused_by_filters, drafts)):
-            self._is_complete &= are_all
-            self._cuts.append((attempt.values, self._tangled_positions()))
-            return True
+        if is_tangled and is_ordered:
+            drafts, are_all = self._pairings(attempt.decoded.draft)
+            if all(map(self._is_refused_by_filters, drafts)):
+                self._is_complete &= are_all
+                self._cuts.append((attempt.values, self._tangled_positions()))
+                return True
         if self._layers == 0 and not self.problem.may_evict_first:
             self._layers = min(2, self._most_moves())
             return self._layers > 0

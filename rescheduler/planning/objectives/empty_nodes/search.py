@@ -290,7 +290,7 @@ class EmptyingSearch:
             self._empty_together(self.deadline.part(_SHARE_OF_TOGETHER))
 
     def _empty_together(self, deadline: Deadline) -> bool:
-        """Empty what a guide shows, with the least room to spare that is enough (bisection); whether that is better.
+        """Empty what the linear program chooses, with the least room to spare that is enough; whether that is better.
 
         Then some more tries with the most room to spare that was too little: what is left differs from try to try.
         """

@@ -7,6 +7,7 @@ import pytest
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.extension_points import ClusterError, EvictionAnswer
 from rescheduler.model.objects.annotations import GUIDE_GATE
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.guidance.gated_stage import (
@@ -46,24 +47,24 @@ def test_an_old_pod_that_does_not_go_ends_it(is_exchange: bool) -> None:
     assert stage.world.clock.monotonic() - began == pytest.approx(100 + 60 + 15, abs=5)
 
 
+def nobody_follows_a(wanted: int) -> Cluster:
+    """Of two full nodes the pod of the first has no owner; so many are wanted by that of the second's."""
+    return cluster(
+        node("n0", "4"), node("n1", "4"), pod("a-0", "4", node="n0", owner=None), pod("b-0", "4", node="n1"),
+        workload("b", wanted),
+    )  # fmt: skip
+
+
 def test_an_owner_that_makes_no_other_pod_ends_it() -> None:
     """It is named, and not the one beside it of which nothing was to come."""
-    start = cluster(
-        node("n0", "4"), node("n1", "4"), pod("a-0", "4", node="n0", owner=None), pod("b-0", "4", node="n1"),
-        workload("b", 0),
-    )  # fmt: skip
-    stage = swapping(start)
+    stage = swapping(nobody_follows_a(0))
     with pytest.raises(PlanStoppedError, match="default/b-0 was evicted, but nothing has replaced it yet"):
         stage.exchange()
 
 
 def test_a_pod_that_nothing_replaces_is_not_waited_for() -> None:
     """Who takes its place goes there as soon as it is gone."""
-    start = cluster(
-        node("n0", "4"), node("n1", "4"), pod("a-0", "4", node="n0", owner=None), pod("b-0", "4", node="n1"),
-        workload("b", 1),
-    )  # fmt: skip
-    stage = swapping(start)
+    stage = swapping(nobody_follows_a(1))
     assert elapsed(stage, stage.exchange) < 5.0
     assert stage.where("b") == "n0"
 

@@ -41,16 +41,18 @@ class TargetFinder:
         class_of: IntArray = problem.mask_numbers.copy()
         class_of[seatable.rows] = seatable.class_of
         used, class_of = np.unique(class_of, return_inverse=True)
+        class_of = class_of.reshape(-1)
         masks = seatable.open_to[used] & ~situation.is_empty
         self.group_of: IntArray = np.unique(masks.T, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
         self._home: IntArray = self.group_of[problem.origin]
-        self._size = (self._request / np.maximum(1.0, capacity.sum(axis=0))).max(axis=1, initial=0.0) + 1e-12
-        self._stream = self._streams(class_of.reshape(-1), capacity)
-        self._flow = EmptyingFlow(self._flows(capacity, masks, class_of.reshape(-1)))
-
-    def _streams(self, class_of: IntArray, capacity: FloatArray) -> IntArray:
-        """Number of each movable pod's stream: of one class, and of proportions in one cell of a grid."""
         share = self._request / np.maximum(1.0, capacity.sum(axis=0))
+        self._size = share.max(axis=1, initial=0.0) + 1e-12
+        self._stream = self._streams(class_of, share)
+        self._total = np.bincount(self._stream, weights=self._size)
+        self._flow = EmptyingFlow(self._flows(capacity, masks, class_of))
+
+    def _streams(self, class_of: IntArray, share: FloatArray) -> IntArray:
+        """Number of each movable pod's stream: of one class, and of proportions in one cell of a grid."""
         proportions = np.maximum(share / self._size[:, None], _SMALLEST)
         cell = np.round(np.log(proportions) / np.log(_GRID)).astype(np.int64)
         looks = np.hstack((cell, class_of[:, None]))
@@ -64,9 +66,8 @@ class TargetFinder:
         np.add.at(load, self._stream, self._request)
         room = np.zeros((groups, capacity.shape[1]))
         np.add.at(room, self.group_of, capacity)
-        total = np.bincount(self._stream, weights=self._size, minlength=streams)
         at_home = np.zeros((streams, groups))
-        np.add.at(at_home, (self._stream, self._home), self._size / total[self._stream])
+        np.add.at(at_home, (self._stream, self._home), self._size / self._total[self._stream])
         of_class = np.zeros((len(masks), groups), dtype=np.bool_)
         for number, mask in enumerate(masks):
             of_class[number, self.group_of[mask]] = True
@@ -100,8 +101,7 @@ class TargetFinder:
         goal: IntArray = self._home.copy()
         leaves = np.isin(origin, emptied)
         order = np.lexsort((-self._size, leaves, self._stream))
-        total = np.bincount(self._stream, weights=self._size)
-        left = shares.share * total[:, None]
+        left = shares.share * self._total[:, None]
         for row in order.tolist():
             stream, size = int(self._stream[row]), float(self._size[row])
             rest = left[stream]
