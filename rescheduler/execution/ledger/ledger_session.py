@@ -147,6 +147,10 @@ class LedgerSession:
             if not self._is_full:
                 raise PlanStoppedError(str(error)) from error
             raise
+        except (PlanStoppedError, ClusterError):
+            if not self._writer.may_stand:
+                self._announced.forget(entry)
+            raise
         if not is_written:
             self._announced.forget(entry)
             return objection

@@ -40,6 +40,8 @@ class LedgerWriter:
         self.ledger = EMPTY_LEDGER
         self.version = ""
         self.stop: str | None = None
+        self.may_stand = False
+        """Whether the last update was written though it raised an error: the answer to a write was lost."""
         self._store = store
         self._clock = clock
         self._keep_seconds = keep_seconds
@@ -76,6 +78,7 @@ class LedgerWriter:
         PlanStoppedError where others were faster every time, NoRoomError where the ledger is full.
         """
         doubt: ClusterError | None = None
+        self.may_stand = False
         for pause in PAUSES_SECONDS:
             if pause:
                 self._clock.sleep(pause)
@@ -93,7 +96,7 @@ class LedgerWriter:
                 except (LedgerDeniedError, NotSentError):
                     raise
                 except ClusterError as error:
-                    doubt = error
+                    doubt, self.may_stand = error, True
                     continue
                 if version is None:
                     continue

@@ -13,7 +13,7 @@ from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger.ledger_rules import LedgerRules, LedgerSettings
 from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.stopping import NoRoomError, PlanStoppedError, Waiter
-from rescheduler.extension_points import EvictionAnswer
+from rescheduler.extension_points import ClusterError, EvictionAnswer, LedgerReading
 from rescheduler.model.daemon.ledger import EntryState, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import plan_begun
 from rescheduler.model.plan.move_method import MoveMethod
@@ -163,6 +163,58 @@ def test_what_was_not_announced_is_not_in_the_audit_log(is_full: bool) -> None:
         assert "was sent for eviction by plan" in (scene.announce(scene.first) or "")
     scene.close()
     assert scene.audit.lines == []
+
+
+class Garbled(SimulatedLedger):
+    """Can be read no more once somebody has edited it."""
+
+    is_garbled = False
+
+    def read(self) -> LedgerReading:
+        """Unless it is garbled."""
+        if self.is_garbled:
+            raise ClusterError("no ledger that can be read")
+        return super().read()
+
+
+def mark(ledger: Garbled) -> None:
+    """The kill switch."""
+    ledger.stop = "maintenance"
+
+
+def begin_another(ledger: Garbled) -> None:
+    """Somebody else takes the next number."""
+    ledger.write(plan_begun(ledger.ledger, "another"), ledger.version)
+
+
+def garble(ledger: Garbled) -> None:
+    """Somebody edits it by hand."""
+    ledger.stop, ledger.is_garbled = None, True
+
+
+@pytest.mark.parametrize(
+    ("change", "says"), [(mark, "maintenance"), (begin_another, "another has begun"), (garble, "can be read")]
+)
+def test_an_intent_that_was_stopped_before_it_was_written_is_not_in_the_audit_log(
+    change: Callable[[Garbled], None], says: str
+) -> None:
+    """It would stand there for an eviction that nobody has sent, and that nothing ever closes."""
+    scene = begun(lambda clock: Garbled(clock, call_seconds=0.0))
+    assert isinstance(scene.ledger, Garbled)
+    change(scene.ledger)
+    with pytest.raises((PlanStoppedError, ClusterError), match=says):
+        scene.announce(scene.first)
+    scene.close()
+    assert scene.audit.lines == []
+
+
+def test_an_intent_whose_writing_was_not_answered_is_in_the_audit_log() -> None:
+    """It may stand in the ledger, where it would count as sent."""
+    scene = begun(lambda clock: LossyLedger(clock, [None, *["before"] * 8, None]))
+    with pytest.raises(ClusterError, match="the answer was lost"):
+        scene.announce(scene.first)
+    scene.close()
+    assert [line.state for line in scene.audit.lines] == [EntryState.INTENDED]
 
 
 def test_a_lasting_refusal_is_remembered_and_told_once() -> None:
