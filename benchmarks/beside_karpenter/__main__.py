@@ -21,8 +21,8 @@ from benchmarks.beside_karpenter.start import random_start
 from benchmarks.machine import describe_machine
 from tests.cluster.plane.control_plane import ControlPlane
 
-WIDTHS: Final = (26, 10, 10, 6, 10, 6, 8, 10, 8)
-HEADINGS: Final = ("arm", "before", "after", "nodes", "evictions", "made", "wait s", "disrupted", "quiet s")
+WIDTHS: Final = (26, 10, 10, 10, 6, 10, 6, 8, 10, 8)
+HEADINGS: Final = ("arm", "before", "after", "least", "nodes", "evictions", "made", "wait s", "disrupted", "quiet s")
 
 
 LAST_LINES: Final = 12
@@ -80,7 +80,8 @@ def _broken(found: list[Outcome]) -> list[str]:
 
 def _cells(one: Outcome) -> tuple[object, ...]:
     quiet = "-" if one.quiet_after is None else one.quiet_after
-    return (one.arm, one.before, one.after, one.nodes, one.evictions, one.machines_made, one.longest_wait,
+    least = "-" if one.least is None else one.least
+    return (one.arm, one.before, one.after, least, one.nodes, one.evictions, one.machines_made, one.longest_wait,
             one.filled_nodes_disrupted, quiet)  # fmt: skip
 
 

@@ -37,6 +37,8 @@ class Outcome:
     code: int | None = None
     said: str = ""
     """How our own run ended, and all that it printed; Karpenter says nothing."""
+    least: float | None = None
+    """Of our own: what no plan that buys nothing can go below, proven at the start."""
 
 
 class Begun(NamedTuple):
@@ -114,7 +116,8 @@ def broken(ours: Outcome, theirs: Outcome) -> list[str]:
     """Promises of docs/beside-karpenter.md that a comparison does not keep, in words; evictions are judged by sums."""
     found = []
     if ours.after > theirs.after:
-        found.append(f"the fleet costs {ours.after:.2f}, and {theirs.after:.2f} after {theirs.arm}")
+        why = "" if ours.least is None else f"; no plan that buys nothing ends below {ours.least:.2f}"
+        found.append(f"the fleet costs {ours.after:.2f}, and {theirs.after:.2f} after {theirs.arm}{why}")
     if ours.machines_made:
         found.append(f"{ours.machines_made} machines made")
     if ours.longest_wait > 30:

@@ -118,6 +118,10 @@ THEIRS = Outcome("Balanced", 100.0, 55.0, 12, 50, 4, 20.0, 3, None)
         ({}, None),
         ({"after": 55.0}, None),
         ({"after": 55.01}, "the fleet costs 55.01, and 55.00 after Balanced"),
+        (
+            {"after": 56.0, "least": 55.5},
+            "the fleet costs 56.00, and 55.00 after Balanced; no plan that buys nothing ends ",
+        ),
         ({"machines_made": 1}, "1 machines made"),
         ({"longest_wait": 31.0}, "a pod waited 31 s"),
         ({"filled_nodes_disrupted": 2}, "2 nodes disrupted"),
