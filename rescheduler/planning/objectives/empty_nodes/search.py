@@ -46,7 +46,7 @@ _LARGEST_REPACKED = 50_000_000  # pods times nodes
 _SHARE_OF_START = 0.3
 _SHARE_OF_FIRST_RULE, _SHARE_OF_OTHER_RULES = 0.95, 0.15
 _TIMES_TO_PROVE = 1.0  # the bound takes about as long as the simple rules
-_SHARE_IF_TIGHT, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.1, 0.5, 0.95
+_SHARE_IF_ENOUGH, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.1, 0.5, 0.95
 
 
 class EmptyingSearch:
@@ -135,7 +135,8 @@ class EmptyingSearch:
         is_tight = self.situation.limits.in_all < _FEW_EVICTIONS * movable
         if not is_tight:
             self._draining.prepare(self.deadline)
-        self._construct(self.deadline.part(_SHARE_IF_TIGHT if is_tight else _SHARE_OF_FIRST_ORDERS))
+        is_enough = is_tight or self._is_roomy()
+        self._construct(self.deadline.part(_SHARE_IF_ENOUGH if is_enough else _SHARE_OF_FIRST_ORDERS))
         if not is_tight and not self._is_done():
             self._pack(movable)
         if self.best.value < self.bound and not self.deadline.is_over():
@@ -191,6 +192,10 @@ class EmptyingSearch:
         fee = _FEE * float(price.sum() / self.situation.pods_on[self.situation.candidates].sum())
         found = self._program.solve(0.0, self.deadline.part(_SHARE_OF_WHOLE_BOUND), is_whole=True, fee=fee)
         self._guides += [] if found is None else [found]
+
+    def _is_roomy(self) -> bool:
+        """Whether on paper every node could be emptied that may be: then one after the other is mostly enough."""
+        return self.bound + _ENOUGH >= float(self.situation.price[self.situation.candidates].sum())
 
     def _rounded(self, bound: float) -> float:
         """With prices that are whole numbers (of some unit) so is the value of every plan."""

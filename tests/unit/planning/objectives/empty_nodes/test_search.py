@@ -46,6 +46,22 @@ def test_what_is_cut_off_is_not_below_the_simple_rule(
     assert len(answer.closes) == 30
 
 
+def test_where_there_is_room_for_all_the_first_order_of_nodes_gets_its_time() -> None:
+    """On a slow machine too: a tenth of the time, which is enough to begin with where room is short, leaves half."""
+    nodes, pods = [], []
+    for number in range(30):
+        for kind, free in (("a", 3), ("b", 2)):  # the first node with room is the wrong one for pods of two cores
+            nodes.append(builders.node(f"{kind}{number:02}", str(free + 1)))
+            pods.append(builders.pod(f"stays-{kind}{number:02}", "1", node=f"{kind}{number:02}"))
+        for kind, size in (("y", 2), ("z", 3)):
+            nodes.append(builders.node(f"{kind}{number:02}", str(size)))
+            pods.append(builders.pod(f"goes-{kind}{number:02}", str(size), node=f"{kind}{number:02}"))
+    staying = [pod.name for pod in pods if pod.name.startswith("stays-")]
+    asked = question(builders.cluster(*nodes, *pods), fixed=staying, deadline_seconds=100.0)
+    answer = plan_empty_nodes(replace(asked, clock=RunningClock(0.27)))
+    assert len(answer.closes) == 60
+
+
 def machines(seed: int) -> tuple[builders.Cluster, dict[str, float]]:
     """Twenty-seven nodes of many types, each with a price, that were filled with pods of which half are gone again."""
     random = Random(seed)
