@@ -3,7 +3,8 @@
 The server is asked to stream that part anew, which ends in a bookmark: all of it at one version, no older than the
 question. Either the mirror has come to that version already, or each object of the part has the same version there.
 Once a watch has come to such a version, all of its kind is proven as of that question: of a kind of which much changes
-one stream a second is enough, whatever part it showed.
+one stream a second is enough, whatever part it showed. Where very much is to be proven the watch is given time for that
+first, since pods that a large plan rests on are on hundreds of nodes.
 """
 
 from __future__ import annotations
@@ -49,6 +50,12 @@ MOST_REMEMBERED: Final = 1000
 MOST_MARKS: Final = 50
 MOST_TOGETHER: Final = 100
 """So many nodes are asked for by one stream: their names stand in the address of a request."""
+MOST_STREAMS: Final = 200
+"""Whoever rests on more parts is better served by one list of everything."""
+MUCH: Final = 1000
+"""Objects to be streamed of one kind from which on its watch is waited for, if need be, before they are."""
+STREAM_COSTS: Final = 20
+"""A stream counts as so many objects besides."""
 _HOSTNAME: Final = "kubernetes.io/hostname"
 
 
@@ -138,9 +145,13 @@ class Freshness:
         known = {scope: self._known_at(scope) for scope in scopes}
         open_scopes = [scope for scope, at in known.items() if now - at > within]
         questions = self._questions(open_scopes)
-        for proof in [in_background(partial(self._prove, question), "freshness") for question in questions]:
-            proof.result()
-        oldest = min((at for scope, at in known.items() if scope not in open_scopes), default=now)
+        if large := self._of_large_kinds(questions):
+            _all_done([partial(self._prove_kind, question) for question in large])
+            questions = self._questions([scope for scope in open_scopes if self._known_at(scope) < now])
+        if len(questions) > MOST_STREAMS:
+            raise ClusterError(f"{len(questions)} parts of the cluster would have to be proven, {MOST_STREAMS} at most")
+        _all_done([partial(self._prove, question) for question in questions])
+        oldest = min((at for at in known.values() if now - at <= within), default=now)
         return now - min(oldest, now)
 
     def _known_at(self, scope: WatchedScope) -> float:
@@ -171,7 +182,27 @@ class Freshness:
             found.append(_Proof(asked, part))
         return found
 
-    def _prove(self, question: _Proof) -> None:
+    def _of_large_kinds(self, questions: Iterable[_Proof]) -> list[_Proof]:
+        """Of each kind of which much would be streamed the question that is answered with the least."""
+        costs: dict[str, list[tuple[int, _Proof]]] = defaultdict(list)
+        for question in questions:
+            objects = len(self._mirror.stores[question.asked.kind].versions_in(question.asked))
+            costs[question.asked.kind].append((STREAM_COSTS + objects, question))
+        large = [found for found in costs.values() if len(found) > 1 and sum(cost for cost, _ in found) > MUCH]
+        return [min(found, key=lambda each: each[0])[1] for found in large]
+
+    def _prove_kind(self, question: _Proof) -> None:
+        """Prove one part, and give the watch time to come to that version: then all of the kind is proven."""
+        version, reflector = self._prove(question), self._mirror.reflectors[question.asked.kind]
+
+        def lag() -> str | None:
+            told = number_of(reflector.version or "")
+            return None if version is None or (told is not None and told >= version) else "behind"
+
+        left_after_catching_up(self._clock, lag)
+
+    def _prove(self, question: _Proof) -> int | None:
+        """Prove some parts by one stream; to which version the server had come. Raises ClusterError."""
         began, scope = self._clock.monotonic(), question.asked
         shown = shown_by(self._connection, scope)
         difference = left_after_catching_up(self._clock, lambda: self._difference(scope, shown))
@@ -184,6 +215,7 @@ class Freshness:
             version = number_of(shown.version)
             if version is not None:
                 self._marks[scope.kind].append(_SeenVersion(began, version))
+            return version
 
     def _difference(self, scope: WatchedScope, shown: Shown) -> str | None:
         """What the mirror shows otherwise; None: nothing, or it is newer."""
@@ -200,6 +232,12 @@ class Freshness:
             if key not in shown.versions and not is_older(shown.version, ours):
                 return f"{'/'.join(filter(None, key))} is not there any more, here of version {ours}"
         return None
+
+
+def _all_done(tasks: Iterable[Callable[[], object]]) -> None:
+    """Do them side by side. Raises what one of them raises."""
+    for task in [in_background(one, "freshness") for one in tasks]:
+        task.result()
 
 
 def left_after_catching_up(clock: Clock, difference: Callable[[], str | None]) -> str | None:

@@ -14,8 +14,6 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod
 from rescheduler.model.plan.plan import Plan
 
-MOST_SCOPES: Final = 200
-"""A plan of which more parts than this have to be asked for is better served by one list of everything."""
 WITHIN_SECONDS: Final = 0.5
 """A proof that began no longer ago serves a snapshot."""
 QUIET_SECONDS: Final = 1.0
@@ -70,7 +68,7 @@ class ProvenReader(ClusterReader):
         Raises ClusterError.
         """
         began, scopes = self._clock.monotonic(), self._scopes()
-        if scopes and len(scopes) <= MOST_SCOPES and self._watches_live():
+        if scopes and self._watches_live():
             try:
                 self._freshness.prove(scopes, within=WITHIN_SECONDS)
                 found = self._mirror.snapshot()

@@ -10,7 +10,12 @@ from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
-from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, left_after_catching_up
+from rescheduler.adapters.kubernetes.watch.freshness import (
+    FRESH_SECONDS,
+    MOST_TOGETHER,
+    Freshness,
+    left_after_catching_up,
+)
 from rescheduler.adapters.kubernetes.watch.kind_store import UncountedError, WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older
@@ -130,9 +135,10 @@ class WatchedReads(ServerReads):
         namespace, pod = move.pod.namespace, cluster.pod_by_key.get(move.pod.key)
         owners = () if pod is None else owners_of(cluster, pod)
         nodes = [name for name in dict.fromkeys((move.from_node, move.to_node)) if name]
+        all_nodes = [scope for scope in self._scopes() if scope.kind == "Node"]
         return [
             WatchedScope("PodDisruptionBudget", namespace),
-            *(scope for scope in self._scopes() if scope.kind == "Node"),
+            *(all_nodes if len(all_nodes) <= MOST_TOGETHER else ()),
             *(WatchedScope("Node", name=name) for name in nodes),
             *(WatchedScope("Pod", node=name) for name in nodes),
             *(WatchedScope("Pod", namespace, labels=selector) for selector in counted),

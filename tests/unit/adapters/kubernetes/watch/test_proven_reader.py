@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.kubernetes.watch.freshness import MOST_STREAMS
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
-from rescheduler.adapters.kubernetes.watch.proven_reader import MOST_SCOPES, ProvenReader, scopes_of
+from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod
-from tests.unit.adapters.kubernetes.watch.test_freshness import Scene
+from tests.unit.adapters.api_objects import node_object, pod_object
+from tests.unit.adapters.kubernetes.watch.test_freshness import PODS, Scene
 from tests.unit.execution.worlds import fragmented, two_moves
 
 LISTED = Cluster(source="listed")
@@ -60,12 +62,30 @@ def test_all_else_is_listed() -> None:
     """No plan runs, it rests on very many parts, the mirror lags behind, or a watch is lost."""
     scene = Scene()
     assert _read(scene, ()) is LISTED
-    assert _read(scene, [WatchedScope("Pod", node=f"n{number}") for number in range(MOST_SCOPES + 1)]) is LISTED
+    scene.server.put("/api/v1/nodes", node_object("n3"))
+    assert _read(scene, [WatchedScope("Pod", node=f"n{number}") for number in range(MOST_STREAMS + 2)]) is LISTED
+    assert scene.proofs() == 1, "nothing was heard of pods up to the version that it showed"
     scene.mirror.reflectors["Service"].problem = ClusterError("cut off")
     assert _read(scene, ON_N1) is LISTED
     scene.mirror.reflectors["Service"].problem = None
     scene.server.remove("/api/v1/pods", "on-n1", "default")
     assert _read(scene, ON_N1) is LISTED
+
+
+def test_a_large_plan_is_proven_by_few_streams_while_pods_change() -> None:
+    """Its pods are on hundreds of nodes: once the watch has come to what one stream showed, all of them are proven."""
+    scene = Scene()
+    parts = [*ON_N1, *(WatchedScope("Pod", node=f"n{number}") for number in range(500))]
+    scene.server.put("/api/v1/nodes", node_object("n3"))
+    scene.turn("Node")
+
+    def heard(_seconds: float) -> None:
+        scene.server.put(PODS, pod_object("newer", "n2"))
+        scene.turn("Pod")
+
+    scene.clock.sleep = heard  # type: ignore[method-assign]
+    assert {"newer", "on-n1"} <= {pod.name for pod in _read(scene, parts).pods}
+    assert scene.proofs() == 2, "one of pods, one of the node"
 
 
 def test_watches_that_are_silent_begin_anew_before_they_are_believed() -> None:
