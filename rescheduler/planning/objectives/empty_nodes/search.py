@@ -118,7 +118,8 @@ class EmptyingSearch:
         movable = len(self.situation.problem.movable)
         if self._is_warm:  # mostly there is nothing to add to what the last plan found
             self.prove()
-            if self._is_done():
+            is_large = movable >= _MANY_PODS  # fewer evictions for as much are worth no second search there
+            if self._is_done() or (is_large and self.best.value >= self.bound):
                 return
         before = self.deadline.remaining()
         self._begin(movable)

@@ -15,6 +15,7 @@ from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, Status
 from rescheduler.planning.lexicographic import warm_start
+from rescheduler.planning.objectives.empty_nodes import search
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import Draft, WaveSchedule
 from rescheduler.planning.problem.problem import Problem
@@ -143,18 +144,38 @@ def test_moves_that_only_need_to_be_packed_may_be_looked_at_for_most_of_the_time
 
 def test_a_start_that_is_best_already_is_proven_so_at_once() -> None:
     """Nothing is sought beside it, not even by the simple rule: rounds in which nothing has changed are short."""
-    world, wanted, steps = scattered(), policy("EmptyNodes"), list[str]()
-    start = planned(world, wanted)
+    start = planned(scattered(), policy("EmptyNodes"))
     assert start.objectives[0].status is Status.OPTIMAL
-
-    def progress(step: str, done: int = 0, total: int | None = None) -> None:
-        steps.append(step)
-
-    warm = make_plan(world, wanted, CycleOptions(FakeClock(), start=start, progress=progress))
+    warm, steps = warmed(start)
     assert warm.objectives[0].status is Status.OPTIMAL
     assert merit(warm) == merit(start)
     assert "bounding what can be emptied" in steps
     assert not [step for step in steps if step.startswith("emptying node by node")]
+
+
+@pytest.mark.parametrize(("many_pods", "is_sought"), [(1, False), (1000, True)])
+def test_of_many_pods_a_start_that_empties_as_much_as_can_be_is_kept(
+    monkeypatch: pytest.MonkeyPatch, many_pods: int, is_sought: bool
+) -> None:
+    """Whether fewer evictions would do is asked of small clusters alone: a second search takes as long as the first."""
+    start = planned(scattered(), policy("EmptyNodes"))
+    monkeypatch.setattr(search, "_MANY_PODS", many_pods)
+    monkeypatch.setattr(search.EmptyingSearch, "_fewest_for_best", lambda _: 0)
+    warm, steps = warmed(start)
+    assert merit(warm) == merit(start)
+    assert any(step.startswith("emptying node by node") for step in steps) is is_sought
+
+
+def warmed(start: Plan) -> tuple[Plan, list[str]]:
+    """A plan for the same cluster that begins with another one, and the steps of its search."""
+    steps: list[str] = []
+
+    def progress(step: str, done: int = 0, total: int | None = None) -> None:
+        steps.append(step)
+
+    return make_plan(
+        scattered(), policy("EmptyNodes"), CycleOptions(FakeClock(), start=start, progress=progress)
+    ), steps
 
 
 def test_pods_and_nodes_that_are_gone_are_left_out_and_told() -> None:
