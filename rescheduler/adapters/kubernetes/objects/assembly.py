@@ -48,29 +48,39 @@ def with_priorities(pods: Iterable[Pod], classes: Iterable[PriorityClass]) -> Ma
 # AssemblyWarnings of one reading, few enough to be read.
 
 _MOST: Final = 50
+_MOST_ALIKE: Final = 3
 
 
 class AssemblyWarnings:
-    """Keeps the first warnings and counts the rest."""
+    """Keeps the first warnings and counts the rest; what is odd about many objects alike is one of them."""
 
     def __init__(self) -> None:
         """Start empty."""
-        self._kept: list[str] = []
+        self._kept: dict[str, dict[str, None]] = {}
         self._left_out = 0
 
     def add(self, text: str) -> None:
-        """Take note of one; the same text counts once while it is among those kept."""
-        if text in self._kept:
-            return
-        if len(self._kept) < _MOST:
-            self._kept.append(text)
+        """Take note of one, which begins with an object and a colon; the same text counts once while it is kept."""
+        found, _, what = text.partition(": ")
+        if what in self._kept:
+            self._kept[what][found] = None
+        elif len(self._kept) < _MOST:
+            self._kept[what] = {found: None}
         else:
             self._left_out += 1
 
     def told(self) -> tuple[str, ...]:
         """All that were kept, and how many were not."""
+        kept = (text for what, found in self._kept.items() for text in _told(list(found), what))
         rest = (f"and {self._left_out} more warnings like these",) if self._left_out else ()
-        return (*self._kept, *rest)
+        return (*kept, *rest)
+
+
+def _told(found: list[str], what: str) -> list[str]:
+    """Of many objects that are odd in the same way the first are named, and the others counted."""
+    if len(found) <= _MOST_ALIKE:
+        return [": ".join(filter(None, (one, what))) for one in found]
+    return [f"{', '.join(found[:_MOST_ALIKE])} and {len(found) - _MOST_ALIKE} more: {what}"]
 
 
 # What is asked about all pods of a snapshot together, kept up to date pod by pod.
@@ -229,11 +239,9 @@ def _warn_of_unknown_nodes(
     if facts.nodes <= known:
         return
     lost = [pod for pod in pods if pod.node_name is not None and pod.node_name not in known and not pod.is_finished]
-    for pod in lost[:_SHOWN_PODS]:
+    for pod in lost:
         where = f"its node {shortened(pod.node_name or '')} is not among the {len(known)} nodes of the snapshot"
         warnings.add(f"Pod {pod.key}: {where}; it is never moved")
-    if len(lost) > _SHOWN_PODS:
-        warnings.add(f"{len(lost) - _SHOWN_PODS} more pods are on nodes that are not in the snapshot")
 
 
 def _warn_of_those(aside: Sequence[SetAside], warnings: AssemblyWarnings) -> None:

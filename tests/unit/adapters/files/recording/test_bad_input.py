@@ -210,10 +210,25 @@ def test_pods_on_unknown_nodes_are_named() -> None:
 
 
 def test_many_pods_on_unknown_nodes_are_counted() -> None:
-    """Warnings stay few; the rest is counted."""
-    cluster = read(list_of(node_object(), *(pod_object(f"p{number}", "n9") for number in range(70))))
-    assert len(cluster.warnings) == 21
-    assert cluster.warnings[-1] == "50 more pods are on nodes that are not in the snapshot"
+    """Warnings stay few: what is odd about all of them alike is one, and names the first; three are told one by one."""
+    what = "its node n9 is not among the 1 nodes of the snapshot; it is never moved"
+    for count, wanted in (
+        (3, tuple(f"Pod default/p{number}: {what}" for number in range(3))),
+        (70, (f"Pod default/p0, Pod default/p1, Pod default/p10 and 67 more: {what}",)),
+    ):
+        cluster = read(list_of(node_object(), *(pod_object(f"p{number}", "n9") for number in range(count))))
+        assert cluster.warnings == wanted
+
+
+def test_odd_objects_leave_room_for_other_warnings() -> None:
+    """A warning that many nodes share takes the place of one, and does not push out what is told last."""
+    nodes = [node_object(f"n{number:03}") for number in range(300)]
+    for one in nodes:
+        one["status"]["capacity"] = {**one["status"]["allocatable"], "cpu": "1"}
+    cluster = read(list_of(*nodes, pod_object("lost", "elsewhere")))
+    first, last = cluster.warnings
+    assert first.startswith("Node n000, Node n001, Node n002 and 297 more: status.allocatable.cpu is more than ")
+    assert last.startswith("Pod default/lost: its node elsewhere")
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
