@@ -18,15 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command_line import write_result
-from benchmarks.first_sync.store import PENDING, cluster_of, write
+from benchmarks.first_sync.store import PENDING, QUOTA_BYTES, STOPPED, cluster_of, pods_in, write
 from benchmarks.machine import describe_machine
 from benchmarks.reading.measurements import write_kubeconfig
 from benchmarks.reading.server import served
 from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.waiting import wait_until
 
-QUOTA_BYTES = 8 * 2**30
-STOPPED = ("kwok", "kube-scheduler", "kube-controller-manager")
 POLICY = Path(__file__).parents[2] / "policies" / "pending-only.yaml"
 
 
@@ -59,7 +57,7 @@ def _real(options: argparse.Namespace) -> dict[str, Any]:
         seconds = round(time.perf_counter() - started, 1)
         print(f"{count} objects written in {seconds} s", file=sys.stderr)
         wanted = options.pods + PENDING
-        wait_until(lambda: _pods(plane) == wanted, lambda: f"{wanted} pods; there are {_pods(plane)}",
+        wait_until(lambda: pods_in(plane) == wanted, lambda: f"{wanted} pods; there are {pods_in(plane)}",
                    timeout_seconds=900.0)  # fmt: skip
         return _report(options, plane, seconds)
 
@@ -94,12 +92,6 @@ def _measure(asked: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     print(json.dumps(found), file=sys.stderr)
     return found
-
-
-def _pods(plane: ControlPlane) -> int:
-    """How many the API server says that there are."""
-    found = plane.api.request("GET", "/api/v1/pods?limit=1")
-    return len(found["items"]) + int(found["metadata"].get("remainingItemCount", 0))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -20,6 +20,7 @@ from rescheduler.adapters.kubernetes.watch.watch_lines import Marked
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.plugins import load_policy
 from rescheduler.model.objects.cluster import Cluster
+from tests.cluster.waiting import wait_until
 
 CHANGED_PODS = 10
 ROUNDS = 5
@@ -104,7 +105,7 @@ def _storm(mirror: Mirror, asked: dict[str, Any]) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.first_sync.store", asked["etcd"], "--pods", str(asked["pods"]),
                "--nodes", str(asked["nodes"]), "--touch", str(asked["touch"])]  # fmt: skip
     with subprocess.Popen(command) as writer:
-        mirror.wait_for_change(before, 60.0)
+        wait_until(lambda: mirror.generation != before, "a change", timeout_seconds=60.0)
         started = last = time.perf_counter()
         while time.perf_counter() - started < 300.0:
             generation = mirror.generation

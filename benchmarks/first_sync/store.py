@@ -17,7 +17,10 @@ from typing import Any
 import urllib3
 
 from benchmarks.reading.data import CREATED, REPLICAS, node_objects, pod_objects
+from tests.cluster.plane.control_plane import ControlPlane
 
+QUOTA_BYTES = 8 * 2**30
+STOPPED = ("kwok", "kube-scheduler", "kube-controller-manager")
 BATCH = 100
 WRITERS = 4
 PENDING = 8
@@ -38,14 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def cluster_of(pods: int, nodes: int) -> Iterator[Stored]:
+def cluster_of(pods: int, nodes: int, waiting: int = PENDING, cpu: str = "29") -> Iterator[Stored]:
     """Everything, by key: nodes, namespaces, owners, pods, and pods that wait for room."""
     for node in node_objects(nodes, 0):
         yield f"/registry/minions/{node['metadata']['name']}", {"apiVersion": "v1", "kind": "Node", **node}
     yield from _namespaces_and_owners(pods)
     yield from pods_of(pods, nodes)
-    for number, pod in enumerate(pod_objects(PENDING, nodes, 0)):
-        yield _pending(number, pod)
+    for number, pod in enumerate(pod_objects(waiting, nodes, 0)):
+        yield _pending(number, pod, cpu)
 
 
 def pods_of(pods: int, nodes: int) -> Iterator[Stored]:
@@ -54,6 +57,12 @@ def pods_of(pods: int, nodes: int) -> Iterator[Stored]:
         meta, spec = pod["metadata"], pod["spec"]
         spec["volumes"] = [volume for volume in spec["volumes"] if "emptyDir" not in volume]
         yield f"/registry/pods/{meta['namespace']}/{meta['name']}", {"apiVersion": "v1", "kind": "Pod", **pod}
+
+
+def pods_in(plane: ControlPlane) -> int:
+    """How many the API server says that there are."""
+    found = plane.api.request("GET", "/api/v1/pods?limit=1")
+    return len(found["items"]) + int(found["metadata"].get("remainingItemCount", 0))
 
 
 def write(etcd: str, objects: Iterable[Stored]) -> int:
@@ -104,10 +113,10 @@ def _owner(owner: dict[str, Any], namespace: str, pod: dict[str, Any]) -> dict[s
     )
 
 
-def _pending(number: int, pod: dict[str, Any]) -> Stored:
+def _pending(number: int, pod: dict[str, Any], cpu: str) -> Stored:
     """A pod that fits on no node as things are."""
     name, namespace = f"waiting-{number}", pod["metadata"]["namespace"]
-    resources = {"requests": {"cpu": "29", "memory": "8Gi"}}
+    resources = {"requests": {"cpu": cpu, "memory": "8Gi"}}
     spec = {"containers": [{"name": "main", "image": "registry.example.com/large:v1", "resources": resources}]}
     meta = {"name": name, "namespace": namespace, "uid": f"waiting-{number}", "creationTimestamp": CREATED}
     waits = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": CREATED}
