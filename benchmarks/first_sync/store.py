@@ -41,14 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def cluster_of(pods: int, nodes: int, waiting: int = PENDING, cpu: str = "29") -> Iterator[Stored]:
-    """Everything, by key: nodes, namespaces, owners, pods, and pods that wait for room."""
-    for node in node_objects(nodes, 0):
+def cluster_of(pods: int, nodes: int, waiting: int = PENDING, new_nodes: int = 0) -> Iterator[Stored]:
+    """Everything, by key: nodes, the new ones empty, namespaces, owners, pods, and pods that wait for room."""
+    for node in node_objects(nodes + new_nodes, 0):
         yield f"/registry/minions/{node['metadata']['name']}", {"apiVersion": "v1", "kind": "Node", **node}
     yield from _namespaces_and_owners(pods)
     yield from pods_of(pods, nodes)
     for number, pod in enumerate(pod_objects(waiting, nodes, 0)):
-        yield _pending(number, pod, cpu)
+        yield _pending(number, pod)
 
 
 def pods_of(pods: int, nodes: int) -> Iterator[Stored]:
@@ -113,10 +113,10 @@ def _owner(owner: dict[str, Any], namespace: str, pod: dict[str, Any]) -> dict[s
     )
 
 
-def _pending(number: int, pod: dict[str, Any], cpu: str) -> Stored:
+def _pending(number: int, pod: dict[str, Any]) -> Stored:
     """A pod that fits on no node as things are."""
     name, namespace = f"waiting-{number}", pod["metadata"]["namespace"]
-    resources = {"requests": {"cpu": cpu, "memory": "8Gi"}}
+    resources = {"requests": {"cpu": "29", "memory": "8Gi"}}
     spec = {"containers": [{"name": "main", "image": "registry.example.com/large:v1", "resources": resources}]}
     meta = {"name": name, "namespace": namespace, "uid": f"waiting-{number}", "creationTimestamp": CREATED}
     waits = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": CREATED}
