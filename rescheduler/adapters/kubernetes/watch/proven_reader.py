@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rescheduler.adapters.kubernetes.watch.freshness import Freshness
+from rescheduler.adapters.kubernetes.watch.freshness import Freshness, TooManyPartsError
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
@@ -16,6 +16,8 @@ from rescheduler.model.plan.plan import Plan
 
 WITHIN_SECONDS: Final = 0.5
 """A proof that began no longer ago serves a snapshot."""
+LONG_LIST: Final = 20_000
+"""Pods whose list takes so long that what it tells is older than what watches tell that have just begun anew."""
 QUIET_SECONDS: Final = 1.0
 """A watch that has told nothing for so long begins anew before it is believed: the server then sends what lacks."""
 ANSWER_SECONDS: Final = 3.0
@@ -45,7 +47,11 @@ def scopes_of(plan: Plan, own_namespace: str) -> tuple[WatchedScope, ...]:
 
 
 class ProvenReader(ClusterReader):
-    """What is not proven, and what is not watched just now, is listed."""
+    """What is not proven, and what is not watched just now, is listed.
+
+    But for large clusters where a plan rests on more than can be proven: what each of its moves rests on is proven by
+    itself before it is sent, and a list would take longer than anything is believed.
+    """
 
     def __init__(
         self,
@@ -70,12 +76,20 @@ class ProvenReader(ClusterReader):
         began, scopes = self._clock.monotonic(), self._scopes()
         if scopes and self._watches_live():
             try:
-                self._freshness.prove(scopes, within=WITHIN_SECONDS)
+                self._prove(scopes)
                 found = self._mirror.snapshot()
                 return replace(found, taken_at=found.taken_at - (self._clock.monotonic() - began))
             except ClusterError:
                 pass  # the list tells the same, or why it cannot be had
         return self._live.read()
+
+    def _prove(self, scopes: Sequence[WatchedScope]) -> None:
+        """Raises ClusterError where the cluster has to be listed."""
+        try:
+            self._freshness.prove(scopes, within=WITHIN_SECONDS)
+        except TooManyPartsError:
+            if len(self._mirror.stores["Pod"]) < LONG_LIST:
+                raise
 
     def _watches_live(self) -> bool:
         """Whether every watch has told something lately, or has just begun anew."""
