@@ -63,10 +63,6 @@ class StaleMirrorError(ClusterError):
     """The mirror does not show what the server shows."""
 
 
-class TooManyPartsError(ClusterError):
-    """More would have to be proven than can be asked for in time."""
-
-
 class Shown(NamedTuple):
     """A part of the cluster at one version: versions of its objects by namespace and name."""
 
@@ -143,7 +139,7 @@ class Freshness:
         """How much older than the question what the mirror shows of these scopes may be: ``within`` seconds at most.
 
         The time that proofs take does not count. Raises StaleMirrorError where the mirror shows something else,
-        TooManyPartsError, ClusterError where the server does not answer.
+        ClusterError where the server does not answer, or too much would have to be asked for.
         """
         now = self._clock.monotonic()
         known = {scope: self._known_at(scope) for scope in scopes}
@@ -153,7 +149,7 @@ class Freshness:
             _all_done([partial(self._prove_kind, question) for question in large])
             questions = self._questions([scope for scope in open_scopes if self._known_at(scope) < now])
         if len(questions) > MOST_STREAMS:
-            raise TooManyPartsError(f"{len(questions)} parts would have to be proven, {MOST_STREAMS} at most")
+            raise ClusterError(f"{len(questions)} parts would have to be proven, {MOST_STREAMS} at most")
         _all_done([partial(self._prove, question) for question in questions])
         oldest = min((at for at in known.values() if now - at <= within), default=now)
         return now - min(oldest, now)

@@ -139,7 +139,10 @@ class KindState(NamedTuple):
 
 
 class _Kept:
-    """Objects by namespace and name; ``warnings`` and ``aside`` are those of a few of them."""
+    """Objects by namespace and name; ``warnings`` and ``aside`` are those of a few of them.
+
+    ``on_node``: keys of pods by node; ``of_namespace``: all keys; in the order of the whole.
+    """
 
     def __init__(self) -> None:
         self.objects: dict[Key, Any] = {}
@@ -148,18 +151,29 @@ class _Kept:
         self.aside: dict[Key, SetAside] = {}
         self.without_priority: set[Key] = set()
         self.tally = PodTally()
+        self.on_node: dict[str, dict[Key, None]] = {}
+        self.of_namespace: dict[str, dict[Key, None]] = {}
+
+    def note(self, key: Key, version: str) -> None:
+        """There is an object of this version, which was not there."""
+        self.versions[key] = version
+        self.of_namespace.setdefault(key[0], {})[key] = None
 
     def keep(self, key: Key, found: Any) -> None:
         """An object that was not there."""
         self.objects[key] = found
         if isinstance(found, Pod):
             self.tally.add(found)
+            self.on_node.setdefault(found.node_name or "", {})[key] = None
 
     def forget(self, key: Key) -> None:
         """Nothing is known of it any more."""
         before = self.objects.get(key)
         if isinstance(before, Pod):
             self.tally.remove(before)
+            _taken_out(self.on_node, before.node_name or "", key)
+        if key in self.versions:
+            _taken_out(self.of_namespace, key[0], key)
         for part in (self.objects, self.versions, self.warnings, self.aside):
             part.pop(key, None)
         self.without_priority.discard(key)
@@ -175,6 +189,13 @@ class _Kept:
         return (self.objects, self.warnings, self.without_priority, self.aside) == (
             other.objects, other.warnings, other.without_priority, other.aside,
         )  # fmt: skip
+
+
+def _taken_out(keys: dict[str, dict[Key, None]], group: str, key: Key) -> None:
+    """No key of a group any more, nor an empty group: nodes and namespaces come and go."""
+    keys[group].pop(key, None)
+    if not keys[group]:
+        del keys[group]
 
 
 class KindStore:
@@ -264,18 +285,14 @@ class KindStore:
             return [one for key, one in found if one is not None and scope.holds(key, one)]
 
     def _near(self, scope: WatchedScope) -> list[Key]:
-        """All that may be of a part, and few others: of 150,000 pods only a plain comparison can be made each time."""
+        """All that may be of a part, and few others."""
         kept = self._kept
         if scope.name and (scope.namespace or self._kind in CLUSTER_WIDE):
             key = scope.namespace, scope.name
             return [key] if key in kept.versions else []
         if scope.node:
-            return (
-                [key for key, pod in kept.objects.items() if pod.node_name == scope.node] if self._kind == "Pod" else []
-            )
-        if scope.namespace:
-            return [key for key in kept.versions if key[0] == scope.namespace]
-        return list(kept.versions)
+            return list(kept.on_node.get(scope.node, ()))
+        return list(kept.of_namespace.get(scope.namespace, ()) if scope.namespace else kept.versions)
 
     def state(self) -> KindState:
         """What there is."""
@@ -297,7 +314,7 @@ class KindStore:
             self._keep_again(kept, key, version)
             return
         kept.forget(key)
-        kept.versions[key] = version
+        kept.note(key, version)
         if isinstance(found, Unreadable):
             is_lacking, (made, aside) = False, stand_in(self._kind, found.glimpse, found.error)
         else:
@@ -316,7 +333,7 @@ class KindStore:
     def _keep_again(self, kept: _Kept, key: Key, version: str) -> None:
         ours = self._kept
         kept.forget(key)
-        kept.versions[key] = version
+        kept.note(key, version)
         if key in ours.objects:
             kept.keep(key, ours.objects[key])
         if key in ours.aside:

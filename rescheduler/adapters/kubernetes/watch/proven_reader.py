@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rescheduler.adapters.kubernetes.watch.freshness import Freshness, TooManyPartsError
+from rescheduler.adapters.kubernetes.watch.freshness import Freshness, StaleMirrorError
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
@@ -49,8 +49,8 @@ def scopes_of(plan: Plan, own_namespace: str) -> tuple[WatchedScope, ...]:
 class ProvenReader(ClusterReader):
     """What is not proven, and what is not watched just now, is listed.
 
-    But for large clusters where a plan rests on more than can be proven: what each of its moves rests on is proven by
-    itself before it is sent, and a list would take longer than anything is believed.
+    But for large clusters where a plan rests on more than can be proven in time: what each of its moves rests on is
+    proven by itself before it is sent, and a list would take longer than anything is believed.
     """
 
     def __init__(
@@ -87,7 +87,9 @@ class ProvenReader(ClusterReader):
         """Raises ClusterError where the cluster has to be listed."""
         try:
             self._freshness.prove(scopes, within=WITHIN_SECONDS)
-        except TooManyPartsError:
+        except StaleMirrorError:
+            raise
+        except ClusterError:
             if len(self._mirror.stores["Pod"]) < LONG_LIST:
                 raise
 

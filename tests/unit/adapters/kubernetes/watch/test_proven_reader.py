@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec import structs
 
+from rescheduler.adapters.kubernetes.watch import proven_reader
 from rescheduler.adapters.kubernetes.watch.freshness import MOST_STREAMS
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
@@ -86,6 +87,25 @@ def test_a_large_plan_is_proven_by_few_streams_while_pods_change() -> None:
     scene.clock.sleep = heard  # type: ignore[method-assign]
     assert {"newer", "on-n1"} <= {pod.name for pod in _read(scene, parts).pods}
     assert scene.proofs() == 2, "one of pods, one of the node"
+
+
+def test_where_a_list_would_take_long_watches_that_live_are_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless they are known to lag behind, or one of them is lost: each move is proven by itself before it is sent."""
+    monkeypatch.setattr(proven_reader, "LONG_LIST", 2)
+    scene = Scene()
+    many = [WatchedScope("Pod", node=f"n{number}") for number in range(MOST_STREAMS + 2)]
+    scene.server.put("/api/v1/nodes", node_object("n3"))
+    assert sorted(pod.name for pod in _read(scene, many).pods) == ["on-n1", "on-n2"]
+    whole = scene.server._part
+    scene.server._part = lambda *_: iter([])  # type: ignore[method-assign]
+    scene.turn(*scene.mirror.reflectors)
+    assert _read(scene, ON_N1) is not LISTED, "streams that break off prove nothing"
+    scene.server._part = whole  # type: ignore[method-assign]
+    scene.server.remove(PODS, "on-n1", "default")
+    assert _read(scene, ON_N1) is LISTED
+    scene.turn("Pod")
+    scene.mirror.reflectors["Service"].problem = ClusterError("cut off")
+    assert _read(scene, ON_N1) is LISTED
 
 
 def test_watches_that_are_silent_begin_anew_before_they_are_believed() -> None:
