@@ -50,7 +50,7 @@ def theirs(policy: str) -> Arm:
 def ours(lab: Karpenter, tool: Tool, folder: Path) -> Answer:
     """It sells what is empty, and we empty."""
     lab.consolidate(CONSOLIDATE_AFTER)
-    return tool.run("apply", "--yes", *_asked(lab, tool, folder, MOVE_COST, 40), code=None, timeout=LONGEST_SECONDS)
+    return tool.run("apply", "--yes", *_asked(lab, tool, folder, MOVE_COST, 20), code=None, timeout=LONGEST_SECONDS)
 
 
 def least_without_buying(lab: Karpenter, tool: Tool, folder: Path) -> float:
