@@ -138,19 +138,8 @@ class LedgerSession:
                 self._seen = self._writer.version
             return None if objection is not None else announced(ledger, entry)
 
-        self._announced.put(entry)
-        try:
+        with self._announcing(entry):
             is_written = self._writer.update(change, lambda ledger: holds(ledger, entry), self._fresh.time)
-        except NoRoomError as error:
-            self._announced.forget(entry)
-            self._is_full = any(other.plan == self._plan for other in self._writer.ledger.debts)
-            if not self._is_full:
-                raise PlanStoppedError(str(error)) from error
-            raise
-        except (PlanStoppedError, ClusterError):
-            if not self._writer.may_stand:
-                self._announced.forget(entry)
-            raise
         if not is_written:
             self._announced.forget(entry)
             return objection
@@ -162,6 +151,23 @@ class LedgerSession:
             raise
         self._unsent = entry, began
         return None
+
+    @contextmanager
+    def _announcing(self, entry: LedgerEntry) -> Iterator[None]:
+        """An entry is remembered while it is written, and no longer where an error says that it was not."""
+        self._announced.put(entry)
+        try:
+            yield
+        except NoRoomError as error:
+            self._announced.forget(entry)
+            self._is_full = any(other.plan == self._plan for other in self._writer.ledger.debts)
+            if not self._is_full:
+                raise PlanStoppedError(str(error)) from error
+            raise
+        except (PlanStoppedError, ClusterError):
+            if not self._writer.may_stand:
+                self._announced.forget(entry)
+            raise
 
     def last_look(self, move: Move) -> str | None:
         """Right before the request: what speaks against sending what was announced. Raises PlanStoppedError.
