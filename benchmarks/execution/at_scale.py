@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command_line import write_result
-from benchmarks.first_sync.store import QUOTA_BYTES, STOPPED, cluster_of, pods_in, write
+from benchmarks.first_sync.store import large_cluster, write
 from benchmarks.machine import describe_machine
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.client.request_names import request_name
@@ -34,7 +34,6 @@ from rescheduler.adapters.kubernetes.reader import LiveReader
 from rescheduler.cli.main import main as rescheduler
 from rescheduler.model.times import rfc3339
 from tests.cluster.plane.control_plane import ControlPlane
-from tests.cluster.waiting import wait_until
 
 POLICY: Final = """apiVersion: rescheduler/v1alpha1
 kind: ReschedulerPolicy
@@ -60,12 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.measure:
         return _carry_out(json.loads(options.measure))
-    os.environ["ETCD_QUOTA_BACKEND_BYTES"] = str(QUOTA_BYTES)
-    with ControlPlane() as plane, tempfile.TemporaryDirectory() as folder:
-        for name in STOPPED:
-            plane.kill(name)
-        write(plane.etcd, cluster_of(options.pods, options.nodes, 0, options.new_nodes))
-        wait_until(lambda: pods_in(plane) == options.pods, f"{options.pods} pods", timeout_seconds=900.0)
+    large = large_cluster(options.pods, options.nodes, waiting=0, new_nodes=options.new_nodes)
+    with large as (plane, _), tempfile.TemporaryDirectory() as folder:
         found = _measured(plane, Path(folder), options.moves)
     write_result({"instance": f"{options.pods} pods, {options.nodes} nodes", **found, "machine": describe_machine()},
                  options.output, indent=1)  # fmt: skip
@@ -88,7 +83,7 @@ def _measured(plane: ControlPlane, folder: Path, moves: int) -> dict[str, Any]:
         )  # fmt: skip
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     waves = len({move["wave"] for move in document["moves"]})
-    shares = {name: round(found["running"][name] / (waves * found["listed"][name]), 4) for name in found["listed"]}
+    shares = {name: round(found["running"][name] / (waves * found["listed"][name]), 4) for name in found["running"]}
     return {"moves": len(document["moves"]), "waves": waves, "shareOfAListAWave": shares, **found}
 
 
@@ -123,7 +118,7 @@ class _World:
                     pod = json.loads(line)["object"]
                     if pod["metadata"].get("deletionTimestamp") and pod["metadata"]["uid"] in self._to:
                         self._replace(pod)
-        except Exception as error:  # noqa: BLE001 # it is told by the test's own thread
+        except Exception as error:  # noqa: BLE001 # whoever waits for the plan raises it
             self.trouble = error
 
     def _replace(self, pod: dict[str, Any]) -> None:

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command_line import write_result
-from benchmarks.first_sync.store import PENDING, QUOTA_BYTES, STOPPED, cluster_of, pods_in, write
+from benchmarks.first_sync.store import PENDING, large_cluster
 from benchmarks.machine import describe_machine
 from benchmarks.reading.measurements import write_kubeconfig
 from benchmarks.reading.server import served
 from tests.cluster.plane.control_plane import ControlPlane
-from tests.cluster.waiting import wait_until
 
 POLICY = Path(__file__).parents[2] / "policies" / "pending-only.yaml"
 
@@ -48,17 +45,7 @@ def _pretended(options: argparse.Namespace) -> dict[str, Any]:
 
 def _real(options: argparse.Namespace) -> dict[str, Any]:
     """A real API server and etcd."""
-    os.environ["ETCD_QUOTA_BACKEND_BYTES"] = str(QUOTA_BYTES)
-    with ControlPlane() as plane:
-        for name in STOPPED:
-            plane.kill(name)
-        started = time.perf_counter()
-        count = write(plane.etcd, cluster_of(options.pods, options.nodes))
-        seconds = round(time.perf_counter() - started, 1)
-        print(f"{count} objects written in {seconds} s", file=sys.stderr)
-        wanted = options.pods + PENDING
-        wait_until(lambda: pods_in(plane) == wanted, lambda: f"{wanted} pods; there are {pods_in(plane)}",
-                   timeout_seconds=900.0)  # fmt: skip
+    with large_cluster(options.pods, options.nodes) as (plane, seconds):
         return _report(options, plane, seconds)
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -18,6 +21,7 @@ import urllib3
 
 from benchmarks.reading.data import CREATED, REPLICAS, node_objects, pod_objects
 from tests.cluster.plane.control_plane import ControlPlane
+from tests.cluster.waiting import wait_until
 
 QUOTA_BYTES = 8 * 2**30
 STOPPED = ("kwok", "kube-scheduler", "kube-controller-manager")
@@ -41,6 +45,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+@contextmanager
+def large_cluster(
+    pods: int, nodes: int, waiting: int = PENDING, new_nodes: int = 0
+) -> Iterator[tuple[ControlPlane, float]]:
+    """An API server and etcd with such a cluster, in which nobody acts, and how many seconds writing it took."""
+    os.environ["ETCD_QUOTA_BACKEND_BYTES"] = str(QUOTA_BYTES)
+    with ControlPlane() as plane:
+        for name in STOPPED:
+            plane.kill(name)
+        began = time.perf_counter()
+        count = write(plane.etcd, cluster_of(pods, nodes, waiting, new_nodes))
+        seconds = round(time.perf_counter() - began, 1)
+        print(f"{count} objects written in {seconds} s", file=sys.stderr, flush=True)
+        wanted = pods + waiting
+        wait_until(lambda: _pods(plane) == wanted, lambda: f"{wanted} pods; there are {_pods(plane)}",
+                   timeout_seconds=900.0)  # fmt: skip
+        yield plane, seconds
+
+
 def cluster_of(pods: int, nodes: int, waiting: int = PENDING, new_nodes: int = 0) -> Iterator[Stored]:
     """Everything, by key: nodes, the new ones empty, namespaces, owners, pods, and pods that wait for room."""
     for node in node_objects(nodes + new_nodes, 0):
@@ -59,7 +82,7 @@ def pods_of(pods: int, nodes: int) -> Iterator[Stored]:
         yield f"/registry/pods/{meta['namespace']}/{meta['name']}", {"apiVersion": "v1", "kind": "Pod", **pod}
 
 
-def pods_in(plane: ControlPlane) -> int:
+def _pods(plane: ControlPlane) -> int:
     """How many the API server says that there are."""
     found = plane.api.request("GET", "/api/v1/pods?limit=1")
     return len(found["items"]) + int(found["metadata"].get("remainingItemCount", 0))

@@ -165,7 +165,7 @@ class LedgerSession:
                 raise PlanStoppedError(str(error)) from error
             raise
         except (PlanStoppedError, ClusterError):
-            if not self._writer.may_stand:
+            if self._writer.doubt is None:
                 self._announced.forget(entry)
             raise
 

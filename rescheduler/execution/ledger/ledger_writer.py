@@ -40,8 +40,8 @@ class LedgerWriter:
         self.ledger = EMPTY_LEDGER
         self.version = ""
         self.stop: str | None = None
-        self.may_stand = False
-        """Whether the last update was written though it raised an error: the answer to a write was lost."""
+        self.doubt: ClusterError | None = None
+        """The answer to a write of the last update was lost: it may stand though an error was raised."""
         self._store = store
         self._clock = clock
         self._keep_seconds = keep_seconds
@@ -77,13 +77,12 @@ class LedgerWriter:
         ``is_done`` tells from the ledger whether a write took effect whose answer was lost. Raises ClusterError, and
         PlanStoppedError where others were faster every time, NoRoomError where the ledger is full.
         """
-        doubt: ClusterError | None = None
-        self.may_stand = False
+        self.doubt = None
         for pause in PAUSES_SECONDS:
             if pause:
                 self._clock.sleep(pause)
             self.know()
-            if doubt is None or not is_done(self.ledger):
+            if self.doubt is None or not is_done(self.ledger):
                 changed = change(self.ledger)
                 if changed is None:
                     return False
@@ -96,13 +95,13 @@ class LedgerWriter:
                 except (LedgerDeniedError, NotSentError):
                     raise
                 except ClusterError as error:
-                    doubt, self.may_stand = error, True
+                    self.doubt = error
                     continue
                 if version is None:
                     continue
                 self.ledger, self.version, self._asked_at = changed, version, asked_at
             self._late.clear()
             return True
-        raise doubt or PlanStoppedError(
+        raise self.doubt or PlanStoppedError(
             "others write to the ledger at the same time, and were faster every time; let them end, then apply again"
         )

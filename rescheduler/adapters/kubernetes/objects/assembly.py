@@ -60,27 +60,26 @@ class AssemblyWarnings:
         self._left_out = 0
 
     def add(self, text: str) -> None:
-        """Take note of one, which begins with an object and a colon; the same text counts once while it is kept."""
-        found, _, what = text.partition(": ")
-        if what in self._kept:
-            self._kept[what][found] = None
-        elif len(self._kept) < _MOST:
-            self._kept[what] = {found: None}
+        """Take note of one; one about an object begins with that and a colon. The same text counts once while kept."""
+        what = text.partition(": ")[2] or text
+        if what in self._kept or len(self._kept) < _MOST:
+            self._kept.setdefault(what, {})[text] = None
         else:
             self._left_out += 1
 
     def told(self) -> tuple[str, ...]:
         """All that were kept, and how many were not."""
-        kept = (text for what, found in self._kept.items() for text in _told(list(found), what))
+        kept = (text for what, alike in self._kept.items() for text in _told(list(alike), what))
         rest = (f"and {self._left_out} more warnings like these",) if self._left_out else ()
         return (*kept, *rest)
 
 
-def _told(found: list[str], what: str) -> list[str]:
+def _told(alike: list[str], what: str) -> list[str]:
     """Of many objects that are odd in the same way the first are named, and the others counted."""
-    if len(found) <= _MOST_ALIKE:
-        return [": ".join(filter(None, (one, what))) for one in found]
-    return [f"{', '.join(found[:_MOST_ALIKE])} and {len(found) - _MOST_ALIKE} more: {what}"]
+    if len(alike) <= _MOST_ALIKE:
+        return alike
+    named = ", ".join(text.partition(": ")[0] for text in alike[:_MOST_ALIKE])
+    return [f"{named} and {len(alike) - _MOST_ALIKE} more: {what}"]
 
 
 # What is asked about all pods of a snapshot together, kept up to date pod by pod.

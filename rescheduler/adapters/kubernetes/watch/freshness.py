@@ -160,11 +160,15 @@ class Freshness:
         The whole kind is by its list, and by a watch that has told of a version which the server had not reached, or
         had just reached, when it was asked for any part of the kind.
         """
-        reflector = self._mirror.reflectors[scope.kind]
-        told = number_of(reflector.version or "")
+        told = self._told(scope.kind)
         with self._lock:
             marks = [mark.began for mark in self._marks[scope.kind] if told is not None and told >= mark.version]
-            return max(self._proven_at.get(scope, float("-inf")), reflector.listed_at, *marks)
+            listed_at = self._mirror.reflectors[scope.kind].listed_at
+            return max(self._proven_at.get(scope, float("-inf")), listed_at, *marks)
+
+    def _told(self, kind: str) -> int | None:
+        """The version up to which a watch has told all of its kind; None: of none that can be compared."""
+        return number_of(self._mirror.reflectors[kind].version or "")
 
     def _questions(self, scopes: Sequence[WatchedScope]) -> list[_Proof]:
         """Nodes by name are asked for together, by the label that the mirror knows them to carry."""
@@ -184,19 +188,22 @@ class Freshness:
 
     def _of_large_kinds(self, questions: Iterable[_Proof]) -> list[_Proof]:
         """Of each kind of which much would be streamed the question that is answered with the least."""
-        costs: dict[str, list[tuple[int, _Proof]]] = defaultdict(list)
+        of_kind: dict[str, list[_Proof]] = defaultdict(list)
         for question in questions:
-            objects = len(self._mirror.stores[question.asked.kind].versions_in(question.asked))
-            costs[question.asked.kind].append((STREAM_COSTS + objects, question))
-        large = [found for found in costs.values() if len(found) > 1 and sum(cost for cost, _ in found) > MUCH]
-        return [min(found, key=lambda each: each[0])[1] for found in large]
+            of_kind[question.asked.kind].append(question)
+        large = []
+        for kind, found in of_kind.items():
+            if len(found) > 1:  # where there is one question, one stream answers it
+                costs = [STREAM_COSTS + len(self._mirror.stores[kind].versions_in(one.asked)) for one in found]
+                large += [found[costs.index(min(costs))]] if sum(costs) > MUCH else []
+        return large
 
     def _prove_kind(self, question: _Proof) -> None:
         """Prove one part, and give the watch time to come to that version: then all of the kind is proven."""
-        version, reflector = self._prove(question), self._mirror.reflectors[question.asked.kind]
+        version, kind = self._prove(question), question.asked.kind
 
         def lag() -> str | None:
-            told = number_of(reflector.version or "")
+            told = self._told(kind)
             return None if version is None or (told is not None and told >= version) else "behind"
 
         left_after_catching_up(self._clock, lag)
@@ -219,8 +226,7 @@ class Freshness:
 
     def _difference(self, scope: WatchedScope, shown: Shown) -> str | None:
         """What the mirror shows otherwise; None: nothing, or it is newer."""
-        version = self._mirror.reflectors[scope.kind].version
-        told, wanted = number_of(version or ""), number_of(shown.version)
+        told, wanted = self._told(scope.kind), number_of(shown.version)
         if told is not None and wanted is not None and told >= wanted:
             return None
         store = self._mirror.stores[scope.kind]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rescheduler.adapters.kubernetes.objects.assembly import PodTally
+from rescheduler.adapters.kubernetes.objects.assembly import AssemblyWarnings, PodTally
 from rescheduler.model.objects.pod import Pod, PodSpec
 
 SPEC = PodSpec()
@@ -32,3 +32,12 @@ def test_counting_gives_what_looking_at_all_gives(found: list[Pod], data: st.Dat
     assert facts.nodes == {pod.node_name for pod in left} - {None}
     assert facts.has_double_uids is (len(set(uids)) < len(uids))
     assert all(pod.created_at is None or pod.created_at <= facts.latest_created for pod in left)
+
+
+def test_warnings_about_no_object_stay_as_they_are() -> None:
+    """Only what is odd about several objects alike is told together; the same text counts once."""
+    warnings = AssemblyWarnings()
+    texts = [f"{count} more objects are set aside" for count in range(5)]
+    for text in [*texts, *texts]:
+        warnings.add(text)
+    assert warnings.told() == tuple(texts)
