@@ -129,13 +129,13 @@ def decide_eligibility(
     """
     cluster = indebted(cluster, ledger)
     replicas = replicas_with_debts(remembered_replicas, ledger)
-    more = (is_daemon, stop, wanted, sent, left, granted, own_run, earlier)
-    return _decided(EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more), only)
+    more = (is_daemon, stop, wanted, sent, left, granted, own_run, earlier, only)
+    return _decided(EligibilityContext(cluster, policy, selection, schedulers, replicas, ledger, *more))
 
 
-def _decided(context: EligibilityContext, only: frozenset[str] | None) -> Eligibility:
-    is_few = only is not None
-    placed, waiting = _asked(context.cluster, only)
+def _decided(context: EligibilityContext) -> Eligibility:
+    is_few = context.only is not None
+    placed, waiting = _asked(context)
     movable, refusals = _divide(context, MOVING, placed, is_few=is_few)
     helpable, not_helpable = _divide(context, HELPING, waiting, is_few=is_few)
     methods = context.methods.among(movable)
@@ -144,7 +144,7 @@ def _decided(context: EligibilityContext, only: frozenset[str] | None) -> Eligib
         refusals=refusals,
         helpable=tuple(helpable),
         not_helpable=not_helpable,
-        groups=tuple(_groups(context, movable, methods, is_few=is_few)),
+        groups=tuple(_groups(context, movable, methods)),
         limits=_left(context.policy.limits, context.earlier),
         may_evict_first=context.policy.guidance is Guidance.GUIDE,
         owing=_owing(context, movable),
@@ -152,10 +152,10 @@ def _decided(context: EligibilityContext, only: frozenset[str] | None) -> Eligib
     )
 
 
-def _asked(cluster: Cluster, only: frozenset[str] | None) -> tuple[list[int], list[int]]:
+def _asked(context: EligibilityContext) -> tuple[list[int], list[int]]:
     """Pods to ask about: those that are or were on a node, and those that wait for one."""
-    pods = cluster.pods
-    asked = range(len(pods)) if only is None else sorted(cluster.indices_of(only).values())
+    pods, only = context.cluster.pods, context.only
+    asked = range(len(pods)) if only is None else sorted(context.cluster.indices_of(only).values())
     return [i for i in asked if not _waits(pods[i])], [i for i in asked if _waits(pods[i])]
 
 
@@ -237,10 +237,10 @@ def _first_objection(rules: Sequence[Rule], pod: Pod, context: EligibilityContex
 
 
 def _groups(
-    context: EligibilityContext, movable: Sequence[int], methods: Mapping[int, MoveMethod], *, is_few: bool
+    context: EligibilityContext, movable: Sequence[int], methods: Mapping[int, MoveMethod]
 ) -> Iterator[DisruptionGroup]:
-    kind_of = range(len(context.cluster.pods)) if is_few else context.kinds.kind_of
-    yield from _kubernetes_groups(context, [index for index in movable if index not in methods], kind_of)
+    evicted = [index for index in movable if index not in methods]
+    yield from _kubernetes_groups(context, evicted, context.asked_kinds.kind_of)
     yield from method_groups(context, methods)
     yield from context.policy_budgets.groups(movable)
     yield from careful_groups(context, movable)

@@ -118,7 +118,7 @@ class EligibilityContext:
     ``sent``: evictions of the plan at hand, by uid of workloads. ``left``: pending pods that somebody else is to help,
     by uid, with the reason. ``granted``: pods of the plan at hand that the ramp-up lets go, by uid; None: it does not
     bind now. ``own_run``: whose surges under way are asked about once more, before their last step; "": nobody's.
-    ``earlier``: what attempts before the one at hand did.
+    ``earlier``: what attempts before the one at hand did. ``only``: pods that are asked about, by key; None: all.
     """
 
     cluster: Cluster
@@ -135,6 +135,7 @@ class EligibilityContext:
     granted: frozenset[str] | None = None
     own_run: str = ""
     earlier: EarlierAttempts = NO_EARLIER_ATTEMPTS
+    only: frozenset[str] | None = None
 
     def is_own_surge(self, pod: Pod) -> bool:
         """Whether the run at hand has taken the pod out of its ReplicaSet: what is said of one pod more is past."""
@@ -145,6 +146,13 @@ class EligibilityContext:
     def kinds(self) -> PodKinds:
         """Pods that most rules cannot tell apart."""
         return PodKinds(self.cluster.pods)
+
+    @cached_property
+    def asked_kinds(self) -> PodKinds:
+        """The same of those alone that are asked about, which of a large cluster is quick for a few."""
+        if self.only is None:
+            return self.kinds
+        return PodKinds(self.cluster.pods, sorted(self.cluster.indices_of(self.only).values()))
 
     @cached_property
     def budgets(self) -> PodDisruptionBudgets:
@@ -162,7 +170,7 @@ class EligibilityContext:
         """The policy's budgets, and the rates that bind, with every earlier eviction."""
         budgets = budgets_in_force(self.policy, is_daemon=self.is_daemon)
         is_missed = self.methods.is_evicted if self.methods.has_rules else None
-        kinds = self.kinds if budgets else PodKinds(())
+        kinds = self.kinds if any(budget.counts_pods for budget in budgets) else self.asked_kinds
         return PolicyBudgets(self.cluster, kinds, budgets, self.workloads, self.ledger, is_missed)
 
     @cached_property

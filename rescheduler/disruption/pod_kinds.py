@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
+from rescheduler.model.columns.arrays import NOWHERE
 from rescheduler.model.columns.selectors import same_labels
 from rescheduler.model.objects.pod import Pod
 
@@ -12,17 +13,20 @@ class PodKinds:
     """Pods in kinds: same namespace, specification, labels, annotations, owners, volumes, phase,
     readiness and trouble.
 
-    ``kind_of``: the kind of each pod; ``examples``: one pod of each kind; ``sizes``: pods of each kind.
+    ``kind_of``: the kind of each pod, NOWHERE of one that was not asked about; ``examples``: one pod of each kind;
+    ``sizes``: pods of each kind.
     """
 
-    def __init__(self, pods: Sequence[Pod]) -> None:
-        """Sort pods into kinds; O(pods), quick where replicas share one object as specification and labels."""
-        self.kind_of: list[int] = []
+    def __init__(self, pods: Sequence[Pod], only: Collection[int] | None = None) -> None:
+        """Sort pods into kinds, those at these places or all; O(pods), quick where replicas share specification and
+        labels as one object."""
+        self.kind_of: list[int] = [NOWHERE] * len(pods)
         self.examples: list[Pod] = []
         self.sizes: list[int] = []
         maps = _Maps()
         numbers: dict[Hashable, int] = {}
-        for pod in pods:
+        for place in range(len(pods)) if only is None else only:
+            pod = pods[place]
             key = (
                 pod.namespace,
                 id(pod.spec),
@@ -41,7 +45,7 @@ class PodKinds:
                 self.examples.append(pod)
                 self.sizes.append(0)
             self.sizes[number] += 1
-            self.kind_of.append(number)
+            self.kind_of[place] = number
 
 
 def counts_as_ready(pod: Pod) -> bool:

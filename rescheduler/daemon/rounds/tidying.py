@@ -32,7 +32,8 @@ def tidy_up(target: ExecutionTarget, cluster: Cluster, hold_seconds: float, leas
     nodes = [node for node, taint in leaving_taints(cluster).items() if is_expired(taint, now)]
     if nodes and target.can_taint() is None:
         target.untaint(nodes)
-    stale = [pod for pod in cluster.pods if GUIDE_GATE in pod.scheduling_gates and _is_stale(pod, now, hold_seconds)]
+    held = (pod for pod in cluster.gated_pods if GUIDE_GATE in pod.scheduling_gates)
+    stale = [pod for pod in held if _is_stale(pod, now, hold_seconds)]
     for pod in stale:
         target.ungate(reference_to(pod))
     return len(out) + len(nodes) + len(stale)

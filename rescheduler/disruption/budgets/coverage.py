@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cached_property
 
 import numpy as np
 
@@ -25,18 +26,16 @@ class Population:
 
     ``kind_of``: int64[P]; ``node_of``: int64[P], NOWHERE where a pod is on no node of the snapshot; ``is_counted``:
     bool[K], false for finished pods and for our own placeholders; ``is_ready``: bool[K]; ``zone_of_node``: int64[N],
-    places in ``zones``, where "" stands for nodes without one. ``uids``: of all pods that have not finished.
+    places in ``zones``, where "" stands for nodes without one. Of pods that ``kinds`` was not asked about nothing is
+    told: they are in no instance.
     """
 
     def __init__(self, cluster: Cluster, kinds: PodKinds) -> None:
         """Gather them; O(pods + nodes)."""
         self.cluster = cluster
-        self.uids = frozenset(pod.uid for pod in cluster.pods if not pod.is_finished)
         self.kinds = kinds
         self.node_index = {node.name: number for number, node in enumerate(cluster.nodes)}
         self.kind_of: IntArray = np.array(kinds.kind_of, dtype=np.int64)
-        index = self.node_index
-        self.node_of: IntArray = np.array([index.get(pod.node_name or "", NOWHERE) for pod in cluster.pods], np.int64)
         self.is_counted: BoolArray = np.array(
             [not pod.is_finished and pod.labels.get(MANAGED_BY) != OURS for pod in kinds.examples], dtype=np.bool_
         )
@@ -45,6 +44,16 @@ class Population:
         self.zones = sorted(set(zones))
         number = {zone: place for place, zone in enumerate(self.zones)}
         self.zone_of_node: IntArray = np.array([number[zone] for zone in zones], dtype=np.int64)
+
+    @cached_property
+    def node_of(self) -> IntArray:
+        """Each pod's node; see the class."""
+        index = self.node_index
+        return np.array([index.get(pod.node_name or "", NOWHERE) for pod in self.cluster.pods], dtype=np.int64)
+
+    def of_pods(self, of_kind: IntArray) -> IntArray:
+        """For each pod what is told for its kind, int64[P]; NOWHERE for those that were not asked about."""
+        return np.append(of_kind, NOWHERE)[self.kind_of]
 
 
 class Coverage:
@@ -113,11 +122,11 @@ class Coverage:
         if self._per in (Per.NODE, Per.ZONE):
             on_node = population.node_of
             place = on_node if self._per is Per.NODE else np.append(population.zone_of_node, NOWHERE)[on_node]
-            return np.where(covered[population.kind_of], place, NOWHERE)
+            return np.where(np.append(covered, False)[population.kind_of], place, NOWHERE)
         of_kind = np.full(len(examples), NOWHERE, dtype=np.int64)
         for kind in np.flatnonzero(covered).tolist():
             of_kind[kind] = self._numbered(examples[kind])
-        return of_kind[population.kind_of]
+        return population.of_pods(of_kind)
 
     def _numbered(self, pod: Pod) -> int:
         """The place of an instance that is met, perhaps for the first time."""

@@ -10,6 +10,7 @@ import numpy as np
 from rescheduler.disruption.budgets.coverage import Coverage, Population
 from rescheduler.model.columns.arrays import NOWHERE, IntArray
 from rescheduler.model.daemon.ledger import SENT, LedgerEntry
+from rescheduler.model.objects.pod import Pod
 from rescheduler.policy.fields.budgets import Per
 
 CLOCK_TOLERANCE_SECONDS = 5.0
@@ -27,11 +28,16 @@ def unseen(coverage: Coverage, population: Population, debts: Sequence[LedgerEnt
     A replacement that is there, but does not work yet, is counted as an unready pod already. One of another node or
     zone is not looked for: what this node has lost stays lost until the debt is closed.
     """
-    gone = [entry for entry in debts if entry.pod.uid not in population.uids]
+    gone = [entry for entry in debts if not _stands(population.cluster.pod_by_key.get(entry.pod.key), entry)]
     number = _counted(coverage, gone)
     if per not in (Per.NODE, Per.ZONE) and gone:
         number -= _replaced(coverage, population, gone)
     return number
+
+
+def _stands(pod: Pod | None, entry: LedgerEntry) -> bool:
+    """Whether this is the evicted pod itself, and it has not finished."""
+    return pod is not None and pod.uid == entry.pod.uid and not pod.is_finished
 
 
 def sent_since(coverage: Coverage, entries: Iterable[LedgerEntry], since: float) -> dict[int, list[float]]:

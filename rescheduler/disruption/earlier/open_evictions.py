@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster, names_as_controller
+from rescheduler.model.plan.plan import PodReference
 
 
-def with_debts(cluster: Cluster, sent: frozenset[str]) -> Cluster:
-    """The cluster with every pod whose eviction was sent (by uid) taken as terminating, whatever the snapshot says."""
-    if not any(pod.uid in sent and not pod.is_terminating for pod in cluster.pods):
-        return cluster
-    pods = tuple(
-        msgspec.structs.replace(pod, deletion_at=cluster.taken_at)
-        if pod.uid in sent and not pod.is_terminating
-        else pod
-        for pod in cluster.pods
+def with_debts(cluster: Cluster, sent: Iterable[PodReference]) -> Cluster:
+    """The cluster with every pod whose eviction was sent taken as terminating, whatever the snapshot says."""
+    pods = ((reference, cluster.pod_by_key.get(reference.key)) for reference in sent)
+    return cluster.with_pods(
+        {
+            pod.key: msgspec.structs.replace(pod, deletion_at=cluster.taken_at)
+            for reference, pod in pods
+            if pod is not None and pod.uid == reference.uid and not pod.is_terminating
+        }
     )
-    return replace(cluster, pods=pods)
 
 
 def indebted(cluster: Cluster, ledger: Ledger) -> Cluster:
     """The cluster with the pods of every open debt taken as terminating."""
-    debts = frozenset(entry.pod.uid for entry in ledger.debts)
-    return with_debts(cluster, debts) if debts else cluster
+    return with_debts(cluster, [entry.pod for entry in ledger.debts])
 
 
 def replicas_with_debts(remembered: Mapping[str, int], ledger: Ledger) -> Mapping[str, int]:
@@ -45,8 +43,7 @@ def replicas_with_debts(remembered: Mapping[str, int], ledger: Ledger) -> Mappin
 def most_replicas(before: Mapping[str, int], cluster: Cluster) -> dict[str, int]:
     """The larger of what is remembered and what is there, of every owner that the snapshot does not hold."""
     now = {
-        uid: sum(not pod.is_terminating and names_as_controller(pod, uid) for pod in pods)
-        for uid, pods in cluster.pods_by_owner_uid.items()
-        if uid not in cluster.workload_by_uid
+        uid: sum(not pod.is_terminating and names_as_controller(pod, uid) for pod in cluster.pods_by_owner_uid[uid])
+        for uid in cluster.pods_by_owner_uid.keys() - cluster.workload_by_uid.keys()
     }
     return {uid: max(before.get(uid, 0), now.get(uid, 0)) for uid in {*before, *now}}

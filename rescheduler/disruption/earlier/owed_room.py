@@ -75,14 +75,12 @@ def _unmade(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
     standing = [
         (entry, pod) for entry, pod in named if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished
     ]
-    namespaces = {pod.namespace for _, pod in standing}
-    near = [other for other in cluster.pods if other.namespace in namespaces] if standing else []
     claimed: set[str] = set()
     found = []
     for entry, pod in standing:
         came = (
             other.uid
-            for other in near
+            for other in cluster.pods_by_namespace[pod.namespace]
             if other.uid not in claimed and _replaces(other, pod, entry) and cluster.owner_problem(other) is None
         )
         replacement = next(came, None)
@@ -96,13 +94,8 @@ def _unmade(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
 def _members(cluster: Cluster, ledger: Ledger) -> Mapping[str, Sequence[Pod]]:
     """Pods of the workloads that owe, by uid, without those on their way out."""
     wanted = {entry.workload for entry in ledger.debts if entry.workload}
-    members: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in cluster.pods if wanted else ():
-        workload = cluster.workload_of(pod)
-        is_member = workload is not None and workload.uid in wanted and cluster.owner_problem(pod) is None
-        if workload is not None and is_member and pod.is_active:
-            members[workload.uid].append(pod)
-    return members
+    found = {uid: [pod for pod in cluster.pods_of(uid) if pod.is_active] for uid in wanted}
+    return {uid: sorted(pods, key=lambda pod: pod.key) for uid, pods in found.items() if pods}
 
 
 def _missing(cluster: Cluster, ledger: Ledger, members: Mapping[str, Sequence[Pod]]) -> Iterator[_Owed]:

@@ -154,20 +154,17 @@ def _not_replaced(cluster: Cluster, rules: Health, ledger: Ledger) -> Iterator[F
     ]
     if not late:
         return
-    born: defaultdict[str, list[float]] = defaultdict(list)
-    active: defaultdict[str, int] = defaultdict(int)
-    standing = set()
-    for pod in cluster.pods:
-        workload = cluster.workload_of(pod)
-        standing.add(pod.uid)
-        if workload is not None and pod.is_active:
-            active[workload.uid] += 1
-            born[workload.uid].append(now if pod.created_at is None else pod.created_at)
-    wanted = {workload.uid: workload.desired_replicas for workload in cluster.workloads}
     for entry in late:
-        is_short = active[entry.workload] < _wanted(entry, wanted.get(entry.workload))
-        is_made = any(at >= entry.at - 1.0 for at in born[entry.workload])
-        if entry.workload and is_short and not is_made and entry.pod.uid not in standing:
+        workload, old = cluster.workload_by_uid.get(entry.workload), cluster.pod_by_key.get(entry.pod.key)
+        born = [
+            now if pod.created_at is None else pod.created_at
+            for pod in cluster.pods_of(entry.workload)
+            if pod.is_active
+        ]
+        is_short = len(born) < _wanted(entry, None if workload is None else workload.desired_replicas)
+        is_made = any(at >= entry.at - 1.0 for at in born)
+        is_gone = old is None or old.uid != entry.pod.uid
+        if entry.workload and is_short and not is_made and is_gone:
             waited = format_duration(float(round(now - entry.at)))
             yield Finding("replacedWithin", f"nothing was made in place of {entry.pod.key}, evicted {waited} ago")
             return
@@ -216,13 +213,17 @@ def _taken(
     cluster: Cluster, moves: Iterable[Move], placements: Iterable[PlannedPlacement], nodes: set[str]
 ) -> Counter[str]:
     """What pods ask for on these nodes after the plan."""
-    now_on = {move.pod.uid: move.to_node for move in moves}
-    now_on.update((item.pod.uid, item.node) for item in placements)
+    now_on = {move.pod: move.to_node for move in moves}
+    now_on.update((item.pod, item.node) for item in placements)
     taken: Counter[str] = Counter()
-    for pod in cluster.pods:
-        if now_on.get(pod.uid, pod.node_name) in nodes and pod.is_active:
+    for name in nodes:
+        taken.update(cluster.held_by_node.get(name, {}))
+    for reference, node in now_on.items():
+        pod = cluster.pod_by_key.get(reference.key)
+        if pod is not None and pod.uid == reference.uid and pod.is_active:
+            times = (node in nodes) - (pod.node_name in nodes)
             for name, amount in pod.spec.requests if pod.held is None else pod.held:
-                taken[name] += amount
+                taken[name] += times * amount
     return taken
 
 

@@ -18,6 +18,7 @@ from rescheduler.disruption.replica_changes import Wanted, remember_wanted
 from rescheduler.extension_points import Gate
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.workload import Workload
 from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.disruption import Eligibility, Selection
 from rescheduler.model.plan.permit import Permit
@@ -87,6 +88,7 @@ class PolicyGate(Gate):
         self._workload_of: dict[str, str] = {}
         self._replicas: dict[str, int] = {} if before is None else before._replicas
         self._wanted: dict[str, Wanted] = {} if before is None else before._wanted
+        self._seen: Sequence[Workload] | None = None
 
     def permit(
         self,
@@ -116,7 +118,7 @@ class PolicyGate(Gate):
         *,
         is_lenient: bool,
     ) -> tuple[Permit | Refusal, ...]:
-        gone = frozenset([*(reference.uid for reference in sent), *(entry.pod.uid for entry in ledger.debts)])
+        gone = [*sent, *(entry.pod for entry in ledger.debts)]
         return permit_wave(
             moves,
             GateContext(
@@ -185,7 +187,9 @@ class PolicyGate(Gate):
         self._replicas = most_replicas(self._replicas, cluster)
         # Where the policy asks for calm, a number that nobody has seen before may just have been changed.
         is_strict = self._is_daemon and self._policy.disruption.unsettled is Permission.DENY
-        self._wanted = remember_wanted(self._wanted, cluster, is_first_a_change=is_strict)
+        if cluster.workloads is not self._seen:
+            self._wanted = remember_wanted(self._wanted, cluster, is_first_a_change=is_strict)
+            self._seen = cluster.workloads
         for move in moves:
             pod = cluster.pod_by_key.get(move.pod.key)
             workload = None if pod is None else cluster.workload_of(pod)

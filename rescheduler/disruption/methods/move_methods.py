@@ -91,7 +91,7 @@ class MoveMethods:
         """Methods of those of these pods (indices) that are not evicted."""
         if not self._rules:
             return {}
-        kinds = self._context.kinds
+        kinds = self._context.asked_kinds
         of_kind = [self.of(example).method for example in kinds.examples]
         found = ((index, of_kind[kinds.kind_of[index]]) for index in movable)
         return {index: method for index, method in found if method is not MoveMethod.EVICT}

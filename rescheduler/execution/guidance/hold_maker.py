@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -94,8 +93,7 @@ def is_placeholder(pod: Pod) -> bool:
 
 def without_placeholders(cluster: Cluster) -> Cluster:
     """The cluster as a plan sees it: the room that placeholders keep is the plan's own."""
-    pods = tuple(pod for pod in cluster.pods if not pod.scheduling_gates or not is_placeholder(pod))
-    return cluster if len(pods) == len(cluster.pods) else replace(cluster, pods=pods)
+    return cluster.with_pods({pod.key: None for pod in cluster.gated_pods if is_placeholder(pod)})
 
 
 def needed_holds(plan: Plan, cluster: Cluster, maker: HoldMaker, destinations: Sequence[Move]) -> list[HeldRoom]:

@@ -112,7 +112,8 @@ def known_before(pod: Pod, cluster: Cluster) -> frozenset[str]:
 
     To be taken from one in which they were read anew right before the pod is evicted.
     """
-    return frozenset(other.uid for other in siblings(pod, cluster.pods)) | {pod.uid}
+    near = cluster.pods_by_namespace.get(pod.namespace, ())
+    return frozenset(other.uid for other in siblings(pod, near)) | {pod.uid}
 
 
 class Departures:

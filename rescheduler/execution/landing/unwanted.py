@@ -23,7 +23,8 @@ def why_unwanted(departure: EvictedPod, cluster: Cluster) -> str | None:
     reference, pod = departure.pod.controller, departure.pod
     if reference is None or reference.kind not in COUNTED_OWNERS or reference.group is not None:
         return None
-    family = siblings(pod, (other for other in cluster.pods if cluster.owner_problem(other) is None))
+    near = cluster.pods_by_namespace.get(pod.namespace, ())
+    family = siblings(pod, (other for other in near if cluster.owner_problem(other) is None))
     standing = [other for other in family if other.is_active]
     if any(other.uid == pod.uid for other in standing):
         return None

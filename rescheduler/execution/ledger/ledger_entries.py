@@ -106,7 +106,7 @@ class AnnouncedEvictions:
         self._counted = (cluster, namespace)
         self._ready = Counter(
             workload.uid
-            for pod in cluster.pods
-            if pod.namespace == namespace and pod.is_ready and pod.node_name and not pod.is_terminating
+            for pod in cluster.pods_by_namespace.get(namespace, ())
+            if pod.is_ready and pod.node_name and not pod.is_terminating
             if not pod.is_finished and (workload := cluster.workload_of(pod)) is not None
         )

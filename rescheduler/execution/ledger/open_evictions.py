@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from msgspec import structs
@@ -234,11 +235,11 @@ def _likeliest_first(entry: LedgerEntry, pods: Sequence[Pod], claimed: set[str])
 def _states_of(cluster: Cluster, debts: Iterable[LedgerEntry]) -> dict[str, _WorkloadState]:
     """Workloads of these debts as they stand, by uid."""
     wanted = {entry.workload for entry in debts if entry.workload}
-    namespaces = {entry.pod.namespace for entry in debts}
+    namespaces = sorted({entry.pod.namespace for entry in debts})
     members: dict[str, list[Pod]] = defaultdict(list)
     workloads = {workload.uid: workload for workload in cluster.workloads if workload.uid in wanted}
-    for pod in cluster.pods:
-        if pod.namespace in namespaces and pod.is_active:
+    for pod in chain.from_iterable(cluster.pods_by_namespace.get(name, ()) for name in namespaces):
+        if pod.is_active:
             workload = cluster.workload_of(pod)
             if workload is not None and workload.uid in wanted:
                 workloads.setdefault(workload.uid, workload)

@@ -327,7 +327,8 @@ class PlanRun:
         departures = Departures(self._target)
         for move in left.leaving:
             pod = self._fresh.now.pod_by_key[move.pod.key]
-            family = siblings(pod, (item for item in self._fresh.now.pods if not self._fresh.now.owner_problem(item)))
+            near = self._fresh.now.pods_by_namespace.get(pod.namespace, ())
+            family = siblings(pod, (item for item in near if not self._fresh.now.owner_problem(item)))
             known = frozenset(other.uid for other in family if (other.created_at or 0.0) < since)
             departures.all.append(EvictedPod(move, pod, selector_of(pod, self._fresh.now), known | {pod.uid}))
         self._settler.settle(departures)

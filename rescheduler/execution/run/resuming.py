@@ -185,9 +185,8 @@ def _successors(move: Move, cluster: Cluster, since: float) -> list[Pod]:
     stem = move.pod.name.rpartition("-")[0]
     return [
         pod
-        for pod in cluster.pods
-        if pod.namespace == move.pod.namespace
-        and pod.uid != move.pod.uid
+        for pod in cluster.pods_by_namespace.get(move.pod.namespace, ())
+        if pod.uid != move.pod.uid
         and pod.controller is not None
         and pod.controller.name == stem
         and cluster.owner_problem(pod) is None

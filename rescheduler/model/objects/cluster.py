@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, cast
 
 from rescheduler.model.columns.selectors import selects
-from rescheduler.model.objects.annotations import SURGE
+from rescheduler.model.objects.indexed import IndexedPods, IndexedWorkloads
 from rescheduler.model.objects.measured_use import NOTHING_MEASURED, MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.node_pool import POOL_LABEL, NodePool
@@ -83,35 +83,63 @@ class Cluster:
     is_recording: bool = False
     measured: MeasuredUse = NOTHING_MEASURED
 
+    def __post_init__(self) -> None:
+        """Let pods and workloads have their look-ups."""
+        if not isinstance(self.pods, IndexedPods):
+            object.__setattr__(self, "pods", IndexedPods(self.pods))
+        if not isinstance(self.workloads, IndexedWorkloads):
+            object.__setattr__(self, "workloads", IndexedWorkloads(self.workloads))
+
+    @property
+    def _indexed(self) -> IndexedPods:
+        return cast(IndexedPods, self.pods)
+
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:
         """Nodes by name."""
         return {node.name: node for node in self.nodes}
 
-    @cached_property
+    @property
     def pod_by_key(self) -> Mapping[str, Pod]:
         """Pods by ``NAMESPACE/NAME``."""
-        return {pod.key: pod for pod in self.pods}
+        return self._indexed.by_key
 
     def indices_of(self, keys: Collection[str]) -> dict[str, int]:
         """Places in ``pods`` of those of these pods that are there, by ``NAMESPACE/NAME``."""
-        names = {key.partition("/")[2] for key in keys}
-        wanted = frozenset(keys)
-        return {pod.key: at for at, pod in enumerate(self.pods) if pod.name in names and pod.key in wanted}
+        return self._indexed.places(keys)
 
-    @cached_property
+    def with_pods(self, changes: Mapping[str, Pod | None]) -> Cluster:
+        """The snapshot with other pods in the place of those of these keys (None: gone); itself where they are there.
+
+        Quick where few change, however many there are.
+        """
+        pods = self._indexed.amended(changes)
+        return self if pods is self.pods else replace(self, pods=pods)
+
+    @property
     def pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:
         """Pods that hold room on a node (finished ones left out), by node name."""
-        found: dict[str, list[Pod]] = defaultdict(list)
-        for pod in self.pods:
-            if pod.node_name is not None and not pod.is_finished:
-                found[pod.node_name].append(pod)
-        return {name: tuple(pods) for name, pods in found.items()}
+        return self._indexed.by_node
 
-    @cached_property
+    @property
+    def finished_pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:
+        """Pods that have finished, by the name of the node they were on."""
+        return self._indexed.finished_by_node
+
+    @property
+    def gated_pods(self) -> tuple[Pod, ...]:
+        """Pods that a scheduling gate keeps from being scheduled."""
+        return self._indexed.gated
+
+    @property
+    def held_by_node(self) -> Mapping[str, Mapping[str, int]]:
+        """What pods hold of each resource, by node name; those on their way out hold nothing here."""
+        return self._indexed.held_by_node
+
+    @property
     def pending_pods(self) -> tuple[Pod, ...]:
         """Pods that wait for a node, gated ones too."""
-        return tuple(pod for pod in self.pods if pod.is_pending)
+        return self._indexed.pending
 
     @cached_property
     def namespace_labels(self) -> Mapping[str, Mapping[str, str]]:
@@ -158,37 +186,23 @@ class Cluster:
         """The NodePool that a node is of; None where it is of none that is known."""
         return self.pool_by_name.get(node.labels.get(POOL_LABEL, ""))
 
-    @cached_property
+    @property
     def workload_by_uid(self) -> Mapping[str, Workload]:
         """Workloads by uid."""
-        return {workload.uid: workload for workload in self.workloads}
+        return cast(IndexedWorkloads, self.workloads).by_uid
 
-    @cached_property
+    @property
     def pods_by_namespace(self) -> Mapping[str, tuple[Pod, ...]]:
         """All pods by namespace."""
-        found: dict[str, list[Pod]] = defaultdict(list)
-        for pod in self.pods:
-            found[pod.namespace].append(pod)
-        return {name: tuple(pods) for name, pods in found.items()}
+        return self._indexed.by_namespace
 
-    @cached_property
-    def pods_by_owner_uid(self) -> Mapping[str, list[Pod]]:
+    @property
+    def pods_by_owner_uid(self) -> Mapping[str, tuple[Pod, ...]]:
         """Pods that name an owner as their controller, whether it is or not; finished ones left out.
 
         A pod that moves by surge is among those of the ReplicaSet that it was taken out of.
         """
-        found: defaultdict[str, list[Pod]] = defaultdict(list)
-        for pod in self.pods:
-            if pod.is_finished:
-                continue
-            named = False
-            for owner in pod.owners:
-                if owner.is_controller:
-                    found[owner.uid].append(pod)
-                    named = True
-            if not named and SURGE in pod.annotations and (taken := pod.controller) is not None:
-                found[taken.uid].append(pod)
-        return found
+        return self._indexed.by_owner
 
     @cached_property
     def _namespaces_of(self) -> dict[str, Counter[str]]:
@@ -202,21 +216,13 @@ class Cluster:
             found = self._namespaces_of[owner] = Counter(pod.namespace for pod in named)
         return found
 
-    @cached_property
-    def _owned_by(self) -> Mapping[str, list[str]]:
-        """Uids of workloads by the uid of the workload that they name as their owner."""
-        found: dict[str, list[str]] = {}
-        for workload in self.workloads:
-            if workload.owner is not None:
-                found.setdefault(workload.owner.uid, []).append(workload.uid)
-        return found
-
     def pods_of(self, workload: str) -> Iterator[Pod]:
         """Pods of a workload at the top of their chain of owners (by its uid), finished ones left out."""
+        owned_by = cast(IndexedWorkloads, self.workloads).owned_by
         family = {workload: None}
         queue = [workload]
         while queue:
-            below = [uid for uid in self._owned_by.get(queue.pop(), ()) if uid not in family]
+            below = [uid for uid in owned_by.get(queue.pop(), ()) if uid not in family]
             family.update(dict.fromkeys(below))
             queue += below
         for owner in family:
@@ -224,10 +230,6 @@ class Cluster:
                 top = self.workload_of(pod)
                 if top is not None and top.uid == workload:
                     yield pod
-
-    @cached_property
-    def _pod_uids(self) -> frozenset[str]:
-        return frozenset(pod.uid for pod in self.pods)
 
     @cached_property
     def _inferred(self) -> dict[str, Workload]:
@@ -289,7 +291,7 @@ class Cluster:
         reference = pod.controller
         seen: set[str] = set()
         if reference is not None and reference.uid not in self.workload_by_uid:
-            if reference.uid in self._pod_uids and reference.kind != "Pod":
+            if reference.uid in self._indexed.uids and reference.kind != "Pod":
                 return f"names {reference.written} as its owner, with the uid of a pod"
             if any(name != pod.namespace for name in self._namespaces(reference.uid)):
                 return f"names {reference.written} as its owner, as pods of other namespaces do"

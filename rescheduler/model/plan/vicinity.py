@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from collections.abc import Iterator
 from dataclasses import replace
-from operator import attrgetter
 from typing import NamedTuple
 
 from rescheduler.model.columns.selectors import selects
@@ -55,49 +54,34 @@ def patched(cluster: Cluster, move: Move, vicinity: Vicinity, taken_at: float) -
     before = cluster.pod_by_key.get(move.pod.key)
     pod = next((found for found in vicinity.pods if found.key == move.pod.key), before)
     selectors = () if pod is None else counted_with(cluster, pod, vicinity.budgets)
-    pods = _patched_pods(cluster, vicinity.pods, move, selectors)
-    asked = () if before is None else owners_of(cluster, before)
-    workloads = {workload.key: workload for workload in asked}
-    found_workloads = {workload.key: workload for workload in vicinity.workloads}
+    asked = _pods_asked_for(cluster, move, selectors)
+    changes = {**dict.fromkeys(pod.key for pod in asked), **{pod.key: pod for pod in vicinity.pods}}
     nodes = {node.name: node for node in cluster.nodes if node.name not in (move.from_node, move.to_node)}
     nodes |= {node.name: node for node in vicinity.nodes}
     others = (budget for budget in cluster.budgets if budget.namespace != move.pod.namespace)
     return replace(
-        cluster,
-        pods=tuple(pods),
+        cluster.with_pods(changes),
         budgets=tuple(sorted((*others, *vicinity.budgets), key=lambda item: (item.namespace, item.name))),
         nodes=tuple(nodes[name] for name in sorted(nodes)),
-        workloads=tuple(
-            found_workloads.get(item.key, item)
-            for item in cluster.workloads
-            if item.key not in workloads or item.key in found_workloads
-        ),
+        workloads=_patched_workloads(cluster, () if before is None else owners_of(cluster, before), vicinity),
         taken_at=taken_at,
     )
 
 
-def _patched_pods(
-    cluster: Cluster, new: tuple[Pod, ...], move: Move, selectors: tuple[LabelSelector | None, ...]
-) -> list[Pod]:
-    """All pods in order. Of a large cluster nearly all are as before: what is done for each of them is little."""
-    place = attrgetter("namespace", "name")
-    ends, own = (move.from_node, move.to_node), move.pod.namespace
-    names = {pod.name for pod in new}
-    keys = {place(pod) for pod in new}
-    pods = [
-        pod
-        for pod in cluster.pods
-        if pod.node_name not in ends
-        and not (pod.namespace == own and _is_counted(pod, move, selectors))
-        and not (pod.name in names and place(pod) in keys)
-    ]
-    for pod in {place(pod): pod for pod in new}.values():
-        insort(pods, pod, key=place)
-    return pods
+def _pods_asked_for(cluster: Cluster, move: Move, selectors: tuple[LabelSelector | None, ...]) -> Iterator[Pod]:
+    """Pods of the snapshot that would be among those that were read if they still stood as they were."""
+    for node in (move.from_node, move.to_node):
+        yield from cluster.pods_by_node.get(node, ())
+        yield from cluster.finished_pods_by_node.get(node, ())
+    for pod in cluster.pods_by_namespace.get(move.pod.namespace, ()):
+        if pod.name == move.pod.name or any(picked is None or selects(picked, pod.labels) for picked in selectors):
+            yield pod
 
 
-def _is_counted(pod: Pod, move: Move, selectors: tuple[LabelSelector | None, ...]) -> bool:
-    """Whether a pod of the same namespace would be among those that were read, if it still stood as it was."""
-    if pod.name == move.pod.name:
-        return True
-    return any(selector is None or selects(selector, pod.labels) for selector in selectors)
+def _patched_workloads(cluster: Cluster, asked: tuple[Workload, ...], vicinity: Vicinity) -> tuple[Workload, ...]:
+    """All workloads in order; the very same tuple where none of those that were asked for has changed."""
+    found = {workload.key: workload for workload in vicinity.workloads}
+    before = {workload.key: workload for workload in asked}
+    if found.keys() == before.keys() and all(found[key] is workload for key, workload in before.items()):
+        return cluster.workloads
+    return tuple(found.get(item.key, item) for item in cluster.workloads if item.key not in before or item.key in found)

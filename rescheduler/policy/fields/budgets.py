@@ -113,6 +113,11 @@ class Budget(PolicyModel):
     """Short for one Allow window: the time zone of ``schedule``."""
 
     @property
+    def counts_pods(self) -> bool:
+        """Whether what it allows depends on how many pods there are, or are ready."""
+        return self.max_unavailable is not None or isinstance(self.max_moving, str)
+
+    @property
     def all_windows(self) -> tuple[Window, ...]:
         """Windows, the short form written out."""
         if self.schedule is None or self.duration is None or self.time_zone is None:

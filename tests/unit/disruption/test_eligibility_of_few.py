@@ -68,7 +68,7 @@ def test_few_are_judged_as_among_all(data: st.DataObject) -> None:
     }
     by = by.model_copy(update={"disruption": by.disruption.model_copy(update=asked_for)})
     gone = data.draw(st.lists(st.sampled_from(seen.pods), max_size=1))
-    seen = with_debts(seen, frozenset(one.uid for one in gone))
+    seen = with_debts(seen, [reference_to(one) for one in gone])
     options: Any = {"ledger": data.draw(ledgers(seen)), "is_daemon": data.draw(st.booleans())}
     few = data.draw(st.lists(st.sampled_from(seen.pods), min_size=1, max_size=3, unique_by=lambda one: one.key))
     of_all = decide_eligibility(seen, by, **options)

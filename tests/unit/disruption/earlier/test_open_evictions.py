@@ -5,21 +5,22 @@ from __future__ import annotations
 from rescheduler.disruption.earlier.open_evictions import most_replicas, replicas_with_debts, with_debts
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.pod import OwnerReference
-from rescheduler.model.plan.plan import PodReference
+from rescheduler.model.plan.plan import PodReference, reference_to
 from tests.builders import NOW, cluster, pod, workload
 
 
 def test_sent_pods_are_taken_as_terminating_by_uid() -> None:
     """Only those that were sent, and those that show it already stay as they are."""
     seen = cluster(pod("a-0", node="n1"), pod("b-0", node="n1"), pod("c-0", node="n1", deletion_at=NOW - 5))
-    after = with_debts(seen, frozenset({"uid-default-a-0", "uid-default-c-0"}))
+    after = with_debts(seen, [reference_to(item) for item in seen.pods if item.name != "b-0"])
     assert [item.deletion_at for item in after.pods] == [NOW, None, NOW - 5]
 
 
 def test_nothing_changes_without_open_debts() -> None:
-    """The very same snapshot comes back, with what was worked out on it."""
+    """The very same snapshot comes back, with what was worked out on it; another of the same name was not sent."""
     seen = cluster(pod("a-0", node="n1"))
-    assert with_debts(seen, frozenset({"elsewhere"})) is seen
+    sent = [PodReference("default", "gone", "uid-gone"), PodReference("default", "a-0", "uid-of-an-earlier-one")]
+    assert with_debts(seen, sent) is seen
 
 
 def test_the_most_replicas_of_unknown_owners_are_remembered() -> None:

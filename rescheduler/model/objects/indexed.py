@@ -1,0 +1,220 @@
+"""Pods and workloads of a snapshot with the look-ups that follow from them alone, kept where few of them change."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from operator import attrgetter
+from typing import Final, TypeAlias
+
+from rescheduler.model.objects.annotations import SURGE
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import Workload
+
+Groups: TypeAlias = Mapping[str, tuple[Pod, ...]]
+_PLACE: Final = attrgetter("namespace", "name")
+
+
+def _node(pod: Pod) -> Sequence[str]:
+    return () if pod.node_name is None or pod.is_finished else (pod.node_name,)
+
+
+def _node_of_finished(pod: Pod) -> Sequence[str]:
+    return (pod.node_name,) if pod.node_name is not None and pod.is_finished else ()
+
+
+def _namespace(pod: Pod) -> Sequence[str]:
+    return (pod.namespace,)
+
+
+def _owners(pod: Pod) -> Sequence[str]:
+    """Uids of those whom a pod names as its controllers; one that moves by surge is its ReplicaSet's still."""
+    if pod.is_finished:
+        return ()
+    named = [owner.uid for owner in pod.owners if owner.is_controller]
+    if not named and SURGE in pod.annotations and (taken := pod.controller) is not None:
+        return (taken.uid,)
+    return named
+
+
+def _gated(pod: Pod) -> Sequence[str]:
+    return (_ALL,) if pod.scheduling_gates else ()
+
+
+def _pending(pod: Pod) -> Sequence[str]:
+    return (_ALL,) if pod.is_pending else ()
+
+
+def _held(pods: Iterable[Pod]) -> Mapping[str, int]:
+    """What those of these pods ask for that are not on their way out."""
+    held: dict[str, int] = {}
+    for pod in pods:
+        if pod.is_active:
+            for name, amount in pod.spec.requests if pod.held is None else pod.held:
+                held[name] = held.get(name, 0) + amount
+    return held
+
+
+_ALL: Final = ""
+
+
+class IndexedPods(tuple[Pod, ...]):
+    """Sorted by namespace and name; each look-up is worked out when somebody asks for it first.
+
+    A snapshot of 150,000 pods is read anew around each move that is carried out: what follows from all of them must not
+    be worked out each time. ``amended`` takes a few milliseconds, most of them for copying.
+    """
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Pod]:
+        """Pods by ``NAMESPACE/NAME``."""
+        return {pod.key: pod for pod in self}
+
+    @cached_property
+    def uids(self) -> Collection[str]:
+        """Uids of all pods."""
+        return {pod.uid for pod in self}
+
+    @cached_property
+    def by_node(self) -> Groups:
+        """Those that hold room on a node, by its name."""
+        return self._grouped(_node)
+
+    @cached_property
+    def finished_by_node(self) -> Groups:
+        """Those that hold none any more, by the node they were on."""
+        return self._grouped(_node_of_finished)
+
+    @cached_property
+    def by_namespace(self) -> Groups:
+        """All pods by namespace."""
+        return self._grouped(_namespace)
+
+    @cached_property
+    def by_owner(self) -> Groups:
+        """Those that name an owner as their controller, by its uid; finished ones left out."""
+        return self._grouped(_owners)
+
+    @cached_property
+    def _gated(self) -> Groups:
+        return self._grouped(_gated)
+
+    @property
+    def gated(self) -> tuple[Pod, ...]:
+        """Those that a scheduling gate keeps from being looked at."""
+        return self._gated.get(_ALL, ())
+
+    @cached_property
+    def _pending(self) -> Groups:
+        return self._grouped(_pending)
+
+    @property
+    def pending(self) -> tuple[Pod, ...]:
+        """Those that wait for a node, gated ones too."""
+        return self._pending.get(_ALL, ())
+
+    @cached_property
+    def held_by_node(self) -> Mapping[str, Mapping[str, int]]:
+        """What pods hold of each resource, by the name of their node; those on their way out hold nothing here."""
+        return {name: _held(pods) for name, pods in self.by_node.items()}
+
+    def places(self, keys: Iterable[str]) -> dict[str, int]:
+        """Where those of these pods stand that are there, by ``NAMESPACE/NAME``."""
+        found = {}
+        for key in keys:
+            pod = self.by_key.get(key)
+            if pod is not None:
+                place = bisect_left(self, _PLACE(pod), key=_PLACE)
+                found[key] = place if place < len(self) and self[place] is pod else self.index(pod)
+        return found
+
+    def amended(self, changes: Mapping[str, Pod | None]) -> IndexedPods:
+        """These pods with others of the same key (None: none) in the place of some; the very same if all are there."""
+        gone = {key: old for key in changes if (old := self.by_key.get(key)) is not None and old is not changes[key]}
+        come = {key: pod for key, pod in changes.items() if pod is not None and pod is not self.by_key.get(key)}
+        if not gone and not come:
+            return self
+        rows = list(self)
+        for key, place in sorted(self.places(gone).items(), key=lambda item: -item[1]):
+            rows[place : place + 1] = [come[key]] if key in come else []
+        for key in come.keys() - gone.keys():
+            insort(rows, come[key], key=_PLACE)
+        found = IndexedPods(rows)
+        self._hand_over(found, gone, come)
+        return found
+
+    def __reduce__(self) -> tuple[type[IndexedPods], tuple[tuple[Pod, ...]]]:
+        """Look-ups stay at home."""
+        return IndexedPods, (tuple(self),)
+
+    def _grouped(self, of: Callable[[Pod], Sequence[str]]) -> Groups:
+        found: defaultdict[str, list[Pod]] = defaultdict(list)
+        for pod in self:
+            for name in of(pod):
+                found[name].append(pod)
+        return {name: tuple(pods) for name, pods in found.items()}
+
+    def _hand_over(self, found: IndexedPods, gone: Mapping[str, Pod], come: Mapping[str, Pod]) -> None:
+        """Let the amended pods have what has been worked out of these ones."""
+        known, handed = vars(self), vars(found)
+        handed["by_key"] = {**self.by_key, **come}
+        for key in gone.keys() - come.keys():
+            del handed["by_key"][key]
+        if "uids" in known:  # an empty one may be that of others too
+            handed["uids"] = {*known["uids"]} - {pod.uid for pod in gone.values() if pod.uid}
+            handed["uids"].update(pod.uid for pod in come.values())
+        for name, of in _GROUPINGS.items():
+            if name in known:
+                handed[name] = _regrouped(known[name], of, gone.values(), come.values())
+        if "held_by_node" in known:
+            nodes = {name for pod in (*gone.values(), *come.values()) for name in _node(pod)}
+            held = {name: _held(pods) for name in nodes if (pods := found.by_node.get(name)) is not None}
+            others = {name: amounts for name, amounts in known["held_by_node"].items() if name not in nodes}
+            handed["held_by_node"] = {**others, **held}
+
+
+_GROUPINGS: Final[Mapping[str, Callable[[Pod], Sequence[str]]]] = {
+    "by_node": _node,
+    "finished_by_node": _node_of_finished,
+    "by_namespace": _namespace,
+    "by_owner": _owners,
+    "_gated": _gated,
+    "_pending": _pending,
+}
+
+
+def _regrouped(
+    before: Groups, of: Callable[[Pod], Sequence[str]], gone: Iterable[Pod], come: Iterable[Pod]
+) -> dict[str, tuple[Pod, ...]]:
+    """Groups without some pods and with others, each in its place."""
+    leaving = {id(pod) for pod in gone}
+    touched = {name: [pod for pod in before[name] if id(pod) not in leaving] for pod in gone for name in of(pod)}
+    for pod in come:
+        for name in of(pod):
+            if name not in touched:
+                touched[name] = list(before.get(name, ()))
+            insort(touched[name], pod, key=_PLACE)
+    found = {**before, **{name: tuple(pods) for name, pods in touched.items()}}
+    for name in [name for name, pods in touched.items() if not pods]:
+        del found[name]
+    return found
+
+
+class IndexedWorkloads(tuple[Workload, ...]):
+    """In any order; they are the same ones in most snapshots of one run."""
+
+    @cached_property
+    def by_uid(self) -> Mapping[str, Workload]:
+        """Workloads by uid."""
+        return {workload.uid: workload for workload in self}
+
+    @cached_property
+    def owned_by(self) -> Mapping[str, Sequence[str]]:
+        """Uids of workloads by the uid of the workload that they name as their owner."""
+        found: dict[str, list[str]] = {}
+        for workload in self:
+            if workload.owner is not None:
+                found.setdefault(workload.owner.uid, []).append(workload.uid)
+        return found
