@@ -263,7 +263,8 @@ def prove_rest(
     Whether workloads are at rest is the gate's question: it knows which of the instability is this plan's own.
     """
     cluster = schedulers.configured(without_leaving_taints(cluster))
-    eligibility = decide_eligibility(cluster, with_unrest(policy), selection, schedulers.names)
+    named = frozenset([*(move.pod.key for move in plan.moves), *(item.pod.key for item in plan.placements)])
+    eligibility = decide_eligibility(cluster, with_unrest(policy), selection, schedulers.names, only=named)
     found = check_rest(cluster, plan, eligibility, schedulers.rules(cluster))
     needs = check_needs(cluster, plan, needs_of(plan.moves, cluster), eligibility)
     return [item.message for item in (*found, *needs)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from threading import Event
@@ -60,6 +61,8 @@ def _list_meta(page: bytes) -> _ListMeta:
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """etcd keeps objects of up to 1.5 MB; whatever is far longer is no object."""
 _AT_ONCE: Final = 64 * 1024
+ENDED_SECONDS: Final = 0.05
+"""So long the end of a stream is waited for that should be there already."""
 
 
 class LineStream:
@@ -74,6 +77,7 @@ class LineStream:
         self._server, self._path = server, path
         self._longest = longest_line
         self._closed = Event()
+        self._is_left = False
 
     def __enter__(self) -> LineStream:
         return self
@@ -98,10 +102,15 @@ class LineStream:
 
     def close(self) -> None:
         """End the stream. Whoever waits for its next line stops waiting."""
-        if not self._closed.is_set():
+        if not self._closed.is_set() and not self._is_left:
             self._closed.set()
             with suppress(Exception):  # it may have ended by itself just now
                 self._answer.shutdown()
+
+    def left(self) -> Any:
+        """The answer, which somebody else reads to its end: nothing is iterated any more, and it is not closed."""
+        self._is_left = True
+        return self._answer
 
     def _chunks(self) -> Iterator[bytes]:
         """Bytes as they come. The connection is given up then: nobody knows where the next answer begins."""
@@ -113,5 +122,42 @@ class LineStream:
             if not self._closed.is_set():
                 raise
         finally:
-            with suppress(Exception):
-                self._answer.close()
+            if not self._is_left:
+                with suppress(Exception):
+                    self._answer.close()
+
+
+class EndingStreams:
+    """Streams that the server ends by itself in a moment: their connections serve again, without another handshake.
+
+    For any number of threads.
+    """
+
+    def __init__(self) -> None:
+        self._answers: deque[tuple[float, Any]] = deque()
+
+    def add(self, answer: Any, ends_at: float) -> None:
+        """An answer of urllib3 that has ended by this moment of the monotonic clock."""
+        self._answers.append((ends_at, answer))
+
+    def reclaim(self, now: float) -> None:
+        """Give the connections of those that have ended back to their pool; one that has not is closed."""
+        while self._answers:
+            try:
+                ends_at, answer = self._answers.popleft()
+            except IndexError:
+                return  # another thread was faster
+            if ends_at > now:
+                self._answers.appendleft((ends_at, answer))
+                return
+            _read_to_its_end(answer)
+
+
+def _read_to_its_end(answer: Any) -> None:
+    connection = answer.connection
+    with suppress(Exception):
+        if connection is not None and connection.sock is not None:
+            connection.sock.settimeout(ENDED_SECONDS)
+        answer.drain_conn()
+    with suppress(Exception):
+        answer.close()

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from rescheduler.adapters.background import in_background
-from rescheduler.adapters.kubernetes.client.answers import LineStream, continue_token
+from rescheduler.adapters.kubernetes.client.answers import EndingStreams, LineStream, continue_token
 from rescheduler.adapters.kubernetes.client.credentials import Endpoint, load_endpoint
 from rescheduler.adapters.kubernetes.client.failures import (
     OutcomeUnknownError,
@@ -93,6 +93,7 @@ class Connection:
         self._sleep = sleep
         self._traffic = traffic or Traffic()
         self._may_write = may_write
+        self._ending = EndingStreams()
         self.server_time: float | None = None
 
     @property
@@ -151,6 +152,7 @@ class Connection:
         ``read_timeout``: seconds of silence after which the iteration fails. Raises as ``get`` does, but
         ServerBusyError at once where the server has too much to do.
         """
+        self._ending.reclaim(time.monotonic())
         answer, failure = self._begin_stream(path, params, read_timeout)
         if answer.status == 401:
             self._endpoint = self._load()
@@ -161,6 +163,10 @@ class Connection:
         if answer.status != 200:
             raise refusal(self.server, self._endpoint.name, "watch", path, answer.status, failure)
         return LineStream(answer, self.server, path)
+
+    def let_end(self, stream: LineStream, seconds: float) -> None:
+        """Take a stream back that the server ends by itself after so many seconds, and of which little is to come."""
+        self._ending.add(stream.left(), time.monotonic() + seconds)
 
     def send(
         self,

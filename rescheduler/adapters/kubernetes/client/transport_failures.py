@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError, broken_tls, unreachable
+from rescheduler.adapters.kubernetes.client.tls import SharedContext
 from rescheduler.extension_points import ClusterError
 
 
@@ -36,10 +37,11 @@ def transport_failures(server: str, method: str, path: str) -> Iterator[None]:
 def telling_vain_connects(pool: Any) -> Any:
     """A pool manager of urllib3 whose connections raise one sort of error for all that goes wrong while they are made.
 
-    As it comes a handshake that failed and an answer that was cut off are the same error.
+    As it comes a handshake that failed and an answer that was cut off are the same error. They share one TLS context.
     """
+    shared = {"tls": SharedContext()}
     pool.pool_classes_by_scheme = {
-        scheme: type(kind.__name__, (kind,), {"ConnectionCls": type("Telling", (_Telling, kind.ConnectionCls), {})})
+        scheme: type(kind.__name__, (kind,), {"ConnectionCls": type("Telling", (_Telling, kind.ConnectionCls), shared)})
         for scheme, kind in pool.pool_classes_by_scheme.items()
     }
     return pool
@@ -48,11 +50,14 @@ def telling_vain_connects(pool: Any) -> Any:
 class _Telling:
     """Goes before a connection class."""
 
+    tls: SharedContext
+
     def connect(self) -> None:
         """Connect: with a proxy's tunnel and with TLS, where there are to be."""
         import urllib3
 
         try:
+            self.tls.lend(self)
             super().connect()  # type: ignore[misc]
         except (urllib3.exceptions.HTTPError, OSError) as error:
             if isinstance(error, urllib3.exceptions.ConnectTimeoutError):

@@ -41,10 +41,15 @@ from rescheduler.model.objects.resource_version import number_of
 
 FRESH_SECONDS: Final = 1.0
 """A proof that began no longer ago than this holds for whoever else asks."""
-ANSWER_SECONDS: Final = 2.0
-"""So long the stream may be silent."""
+ANSWER_SECONDS: Final = 2
+"""So long the stream may be silent, and takes in all."""
 CATCH_UP_SECONDS: Final = 0.5
 """So long the mirror is given to hear what the stream has shown."""
+ENDING_SECONDS: Final = 0.3
+"""After the time that was given to a stream it has ended."""
+FEW: Final = 50
+"""Of so many objects little is told until then, and they are told at once."""
+FEW_SECONDS: Final = 1
 LOOK_SECONDS: Final = 0.01
 MOST_REMEMBERED: Final = 1000
 MOST_MARKS: Final = 50
@@ -70,25 +75,32 @@ class Shown(NamedTuple):
     version: str
 
 
-def shown_by(connection: Connection, scope: WatchedScope) -> Shown:
-    """A part of the cluster as the server streams it, no older than the question.
+def shown_by(connection: Connection, scope: WatchedScope, seconds: int = ANSWER_SECONDS) -> Shown:
+    """A part of the cluster as the server streams it, no older than the question, within so many seconds.
 
     Raises ForbiddenError, InvalidRequestError where it does not stream lists, ClusterError.
     """
     path = object_path(KIND_BY_NAME[scope.kind].path, scope.namespace)
     params = {
         "watch": "1", "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan",
-        "allowWatchBookmarks": "true", "timeoutSeconds": f"{ANSWER_SECONDS:.0f}",
+        "allowWatchBookmarks": "true", "timeoutSeconds": str(seconds),
     }  # fmt: skip
     if scope.field_selector:
         params["fieldSelector"] = scope.field_selector
     if scope.labels is not None and scope.labels.requirements:
         params["labelSelector"] = selector_text(scope.labels)
+    stream = connection.stream(path, params, read_timeout=float(ANSWER_SECONDS))
+    lines = iter(stream)  # ends the stream where nothing refers to it any more
     try:
-        with connection.stream(path, params, read_timeout=ANSWER_SECONDS) as stream:
-            return _read(stream, scope.kind, f"{connection.server}: {path}")
+        shown = _read(lines, scope.kind, f"{connection.server}: {path}")
+        if len(shown.versions) <= FEW:
+            connection.let_end(stream, seconds + ENDING_SECONDS)
     except (BrokenTextError, ObjectError) as error:
         raise ClusterError(f"{connection.server}: the stream of {path} cannot be read: {error}") from error
+    else:
+        return shown
+    finally:
+        stream.close()
 
 
 def _read(stream: Iterable[bytes], kind: str, what: str) -> Shown:
@@ -211,7 +223,8 @@ class Freshness:
     def _prove(self, question: _Proof) -> int | None:
         """Prove some parts by one stream; to which version the server had come. Raises ClusterError."""
         began, scope = self._clock.monotonic(), question.asked
-        shown = shown_by(self._connection, scope)
+        is_small = len(self._mirror.stores[scope.kind].versions_in(scope)) <= FEW
+        shown = shown_by(self._connection, scope, FEW_SECONDS if is_small else ANSWER_SECONDS)
         difference = left_after_catching_up(self._clock, lambda: self._difference(scope, shown))
         if difference is not None:
             raise StaleMirrorError(f"{self._connection.server}: the watch of {scope.kind} lags behind: {difference}")

@@ -15,6 +15,7 @@ from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import stand
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.indexed import IndexedPods
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resource_version import number_of
@@ -298,8 +299,9 @@ class KindStore:
         """What there is."""
         kept = self._kept
         if self._state is None:
+            objects = self._order.all()
             self._state = KindState(
-                self._order.all(),
+                IndexedPods(objects) if self._kind == "Pod" else objects,
                 tuple(text for key in sorted(kept.warnings) for text in kept.warnings[key]),
                 tuple(kept.objects[key] for key in sorted(kept.without_priority)),
                 kept.tally.facts(),

@@ -151,6 +151,68 @@ def chunk(handler: BaseHTTPRequestHandler, body: bytes) -> None:
     handler.wfile.flush()
 
 
+@contextmanager
+def answering(body: bytes, folder: Path) -> Iterator[tuple[Connection, list[int]]]:
+    """A connection to a server that begins each answer with these bytes, and from which ports it was asked."""
+    ports: list[int] = []
+    done = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            ports.append(self.client_address[1])
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(body)
+            self.wfile.flush()
+            if not body.endswith(END):
+                done.wait(30)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    config = {
+        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "c",
+    }
+    (folder / "config").write_text(json.dumps(config))
+    try:
+        yield connect(str(folder / "config"), read_only=True), ports
+    finally:
+        done.set()
+        server.shutdown()
+        server.server_close()
+
+
+END = b"0\r\n\r\n"
+FIRST = b"6\r\nfirst\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds", "is_used_again"), [(FIRST + END, 0.0, True), (FIRST, 0.0, False), (FIRST + END, 3600.0, False)]
+)
+def test_a_stream_that_the_server_ends_lends_its_connection_to_the_next(
+    tmp_path: Path, body: bytes, seconds: float, is_used_again: bool
+) -> None:
+    """Once its time is over and it has ended; one that has not ended then is given up, and nothing waits for it."""
+    with answering(body, tmp_path) as (connection, ports):
+        for _ in range(2):
+            stream = connection.stream(PATH, {}, read_timeout=30.0)
+            lines = iter(stream)
+            assert next(lines) == b"first"
+            connection.let_end(stream, seconds)
+            stream.close()
+            del lines
+    assert (len(set(ports)) == 1) == is_used_again
+
+
 def test_lines_come_as_they_are_sent(tmp_path: Path) -> None:
     """Nothing waits for a buffer to fill: a line is there when its end is."""
     told = threading.Event()

@@ -121,6 +121,9 @@ class WatchedServer:
             lines = self._initial(path) if asked.is_streamed_list else self._since(path, int(params["resourceVersion"]))
         return Lines(lines)
 
+    def let_end(self, stream: Lines, seconds: float) -> None:
+        """It has ended."""
+
     def of(self, how: str) -> list[Mapping[str, str]]:
         """Parameters of the requests of one sort."""
         return [asked.params for asked in self.asked if asked.how == how]
