@@ -141,7 +141,8 @@ class EndingStreams:
         self._answers.append((ends_at, answer))
 
     def reclaim(self, now: float) -> None:
-        """Give the connections of those that have ended back to their pool; one that has not is closed."""
+        """Give connections of those that have ended back to their pool; from the first that has not all are closed."""
+        is_in_time = True
         while self._answers:
             try:
                 ends_at, answer = self._answers.popleft()
@@ -150,14 +151,14 @@ class EndingStreams:
             if ends_at > now:
                 self._answers.appendleft((ends_at, answer))
                 return
-            _read_to_its_end(answer)
+            is_in_time = is_in_time and _is_read_to_its_end(answer)
+            if not is_in_time:
+                with suppress(Exception):
+                    answer.close()
 
 
-def _read_to_its_end(answer: Any) -> None:
-    connection = answer.connection
+def _is_read_to_its_end(answer: Any) -> bool:
     with suppress(Exception):
-        if connection is not None and connection.sock is not None:
-            connection.sock.settimeout(ENDED_SECONDS)
+        answer.connection.sock.settimeout(ENDED_SECONDS)
         answer.drain_conn()
-    with suppress(Exception):
-        answer.close()
+    return answer.connection is None

@@ -179,7 +179,7 @@ class TestRest:
         ("fields", "left"),
         [
             ({"closed_at": NOW - 10 * MINUTE}, "330m"), ({"closed_at": NOW - 40 * MINUTE}, "5h"),
-            ({"state": EntryState.OPEN}, "330m"), ({}, "5h"),
+            ({"state": EntryState.OPEN}, "330m"), ({}, "5h"), ({"closed_at": NOW - 30 * MINUTE}, "330m"),
         ],
     )  # fmt: skip
     def test_the_rest_begins_when_the_replacement_came(self, fields: dict[str, Any], left: str) -> None:
