@@ -9,6 +9,9 @@ from tests.mutation.rooms import ROOMS, Room
 
 EQUIVALENT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "disruption": {
+        "budgets/coverage": {
+            "to True: np.append(covered, False)": "nobody reads where a pod is counted that was not asked about",
+        },
         "budgets/pod_disruption_budgets": {
             "to Lt: len(labels) <= len(self._by_label)": "either of two ways finds the same labels, one of them sooner",
             "to GtE: len(labels) <= len(self._by_label)": "the same: the longer way round",
