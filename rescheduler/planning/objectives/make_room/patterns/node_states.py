@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -75,17 +75,24 @@ def _possible(problem: Problem, classes: ArrivingClasses, node: int, rows: IntAr
     orders = [easy]
     if len(classes.scarce) > 1:
         orders += [easy[np.argsort(-held[row, easy], kind="stable")] for row in classes.scarce.tolist()]
+    beginnings = _beginnings(orders)
+    gains = [held[:, some].sum(axis=1) for some in beginnings]
     for leaving, number in _choices(by_class, len(classes.asked)):
         hard = [row for name, members in by_class.items() for row in members[: leaving[name]].tolist()]
         room = problem.free[:, node] + held[:, hard].sum(axis=1)
-        seen: set[tuple[int, ...]] = set()
-        for order in orders:
-            for count in range(min(len(order), MOST_EASY_LEAVING, most - number) + 1):
-                some = order[:count]
-                key = tuple(sorted(some.tolist()))
-                if key not in seen:
-                    seen.add(key)
-                    yield _State(number + count, leaving, room + held[:, some].sum(axis=1), (*hard, *some.tolist()))
+        for some, gain in zip(beginnings, gains, strict=True):
+            if number + len(some) <= most:
+                yield _State(number + len(some), leaving, room + gain, (*hard, *some))
+
+
+def _beginnings(orders: Sequence[IntArray]) -> list[list[int]]:
+    """The first few pods of each order, none of them included; the same pods once, as they come first."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for order in orders:
+        for count in range(min(len(order), MOST_EASY_LEAVING) + 1):
+            some = order[:count].tolist()
+            found.setdefault(tuple(sorted(some)), some)
+    return [*found.values()]
 
 
 def _bounding(problem: Problem, classes: ArrivingClasses, node: int, rows: IntArray) -> Iterator[_State]:
