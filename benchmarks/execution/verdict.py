@@ -21,7 +21,9 @@ import msgspec
 from benchmarks.command_line import write_result
 from benchmarks.first_sync.store import cluster_of
 from benchmarks.machine import describe_machine
+from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.recording.reading import read_recording
+from rescheduler.adapters.vicinity import NarrowReads, read_vicinity
 from rescheduler.daemon.plugins import load_policy
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.execution.eviction.own_verdict import has_room, is_welcome
@@ -29,9 +31,13 @@ from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import LabelSelector
+from rescheduler.model.objects.node import Node
+from rescheduler.model.objects.pod import Pod
+from rescheduler.model.objects.workload import DisruptionBudget, Workload
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, reference_to
-from rescheduler.model.plan.vicinity import Vicinity, counted_with, owners_of
+from rescheduler.model.plan.vicinity import Vicinity
 from rescheduler.scheduling.schedulers import DEFAULTS
 
 PODS_A_NODE = 30
@@ -75,7 +81,7 @@ def _world(pods: int) -> Cluster:
 
 def _verdicts(world: Cluster, number: int, *, is_daemon: bool) -> Iterator[float]:
     """Seconds of processor time of each; one after the other, on the snapshot that the last one left."""
-    fresh, gate = FreshCluster(_Living(world), _Clock(), DEFAULTS.configured), _gate(is_daemon=is_daemon)
+    fresh, gate = FreshCluster(_Living(world), SystemClock(), DEFAULTS.configured), _gate(is_daemon=is_daemon)
     fresh.read()
     sent = []
     for move in _moves(world, number):
@@ -108,7 +114,7 @@ def _moves(world: Cluster, number: int) -> Iterator[Move]:
         yield Move(reference_to(pod), pod.node_name or "", target, 1, "SchedulerScore", "as the benchmark wants it")
 
 
-class _Living:
+class _Living(NarrowReads):
     """Stands in for the target: what a move depends on as it stood, the pod itself and a neighbour made anew."""
 
     def __init__(self, world: Cluster) -> None:
@@ -118,30 +124,38 @@ class _Living:
         """The whole."""
         return self._world
 
-    def read_vicinity(self, move: Move, _: Cluster) -> Vicinity:
-        """Around one move."""
-        world, pod = self._world, self._world.pod_by_key[move.pod.key]
-        selectors = counted_with(world, pod, ())
-        ends = (move.from_node, move.to_node)
-        counted = [
-            other
-            for other in world.pods_by_namespace[pod.namespace]
-            if any(picked is None or selects(picked, other.labels) for picked in selectors)
-        ]
-        pods = {other.key: other for node in ends for other in world.pods_by_node.get(node, ())}
-        pods |= {other.key: other for other in counted}
-        for changed in (pod, counted[-1]):
-            pods[changed.key] = msgspec.structs.replace(changed)
-        nodes = tuple(world.node_by_name[name] for name in ends)
-        return Vicinity(tuple(pods.values()), (), nodes, owners_of(world, pod))
+    def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
+        """Around one move; the last of its namespace that is counted with the pod is new as well."""
+        around = read_vicinity(self, move, cluster)
+        own = [pod for pod in around.pods if pod.namespace == move.pod.namespace and pod.key != move.pod.key]
+        new = {move.pod.key, *(pod.key for pod in own[-1:])}
+        pods = (msgspec.structs.replace(pod) if pod.key in new else pod for pod in around.pods)
+        return around._replace(pods=tuple(pods))
 
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """One pod, or None."""
+        return self._world.pod_by_key.get(f"{namespace}/{name}")
 
-class _Clock:
-    """Time as it passes."""
+    def read_pods(self, namespace: str, selector: LabelSelector | None) -> Sequence[Pod]:
+        """The pods of one namespace that a selector matches (None: all)."""
+        found = self._world.pods_by_namespace.get(namespace, ())
+        return [pod for pod in found if selector is None or selects(selector, pod.labels)]
 
-    def monotonic(self) -> float:
-        """Seconds."""
-        return time.monotonic()
+    def pods_on(self, node: str) -> Sequence[Pod]:
+        """The pods that are bound to a node."""
+        return self._world.pods_by_node.get(node, ())
+
+    def budgets_in(self, namespace: str) -> Sequence[DisruptionBudget]:
+        """The PodDisruptionBudgets of one namespace."""
+        return self._world.budgets_by_namespace.get(namespace, ())
+
+    def read_node(self, name: str) -> Node | None:
+        """One node, or None."""
+        return self._world.node_by_name.get(name)
+
+    def read_workload(self, known: Workload) -> Workload | None:
+        """An owner, or None."""
+        return self._world.workload_by_uid.get(known.uid)
 
 
 if __name__ == "__main__":

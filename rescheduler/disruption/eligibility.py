@@ -154,8 +154,7 @@ def _decided(context: EligibilityContext) -> Eligibility:
 
 def _asked(context: EligibilityContext) -> tuple[list[int], list[int]]:
     """Pods to ask about: those that are or were on a node, and those that wait for one."""
-    pods, only = context.cluster.pods, context.only
-    asked = range(len(pods)) if only is None else sorted(context.cluster.indices_of(only).values())
+    pods, asked = context.cluster.pods, context.asked
     return [i for i in asked if not _waits(pods[i])], [i for i in asked if _waits(pods[i])]
 
 

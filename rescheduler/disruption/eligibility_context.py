@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -150,9 +150,14 @@ class EligibilityContext:
     @cached_property
     def asked_kinds(self) -> PodKinds:
         """The same of those alone that are asked about, which of a large cluster is quick for a few."""
+        return self.kinds if self.only is None else PodKinds(self.cluster.pods, self.asked)
+
+    @cached_property
+    def asked(self) -> Sequence[int]:
+        """Places of the pods that are asked about, ascending."""
         if self.only is None:
-            return self.kinds
-        return PodKinds(self.cluster.pods, sorted(self.cluster.indices_of(self.only).values()))
+            return range(len(self.cluster.pods))
+        return sorted(self.cluster.indices_of(self.only).values())
 
     @cached_property
     def budgets(self) -> PodDisruptionBudgets:

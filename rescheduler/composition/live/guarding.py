@@ -143,7 +143,7 @@ def _given_back(connection: Connection, cluster: Cluster, policy: Policy) -> tup
 
 
 def _let_go(connection: Connection, cluster: Cluster, policy: Policy) -> tuple[str, ...]:
-    if not any(GUIDE_GATE in pod.scheduling_gates for pod in cluster.pods):
+    if not any(GUIDE_GATE in pod.scheduling_gates for pod in cluster.gated_pods):
         return ()
     try:
         freed = free_stale(connection, policy.hold.namespace)

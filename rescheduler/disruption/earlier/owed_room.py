@@ -157,7 +157,7 @@ def _free(cluster: Cluster, node: Node) -> Counter[str]:
     """What no pod on a node holds."""
     room = Counter(dict(node.allocatable))
     for pod in cluster.pods_by_node.get(node.name, ()):
-        room.subtract(dict(pod.spec.requests if pod.held is None else pod.held))
+        room.subtract(dict(pod.amounts))
         room[PODS] -= 1
     return room
 

@@ -222,7 +222,7 @@ def _taken(
         pod = cluster.pod_by_key.get(reference.key)
         if pod is not None and pod.uid == reference.uid and pod.is_active:
             times = (node in nodes) - (pod.node_name in nodes)
-            for name, amount in pod.spec.requests if pod.held is None else pod.held:
+            for name, amount in pod.amounts:
                 taken[name] += times * amount
     return taken
 

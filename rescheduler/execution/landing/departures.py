@@ -107,6 +107,12 @@ def siblings(pod: Pod, pods: Iterable[Pod]) -> list[Pod]:
     ]
 
 
+def true_siblings(pod: Pod, cluster: Cluster) -> list[Pod]:
+    """Those that name the same owner, and rightly so."""
+    near = cluster.pods_by_namespace.get(pod.namespace, ())
+    return siblings(pod, (other for other in near if cluster.owner_problem(other) is None))
+
+
 def known_before(pod: Pod, cluster: Cluster) -> frozenset[str]:
     """Uids of the owner's pods as they stand in a snapshot, to tell a replacement from them later.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from rescheduler.execution.landing.departures import EvictedPod, siblings
+from rescheduler.execution.landing.departures import EvictedPod, true_siblings
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod
 
@@ -23,9 +23,7 @@ def why_unwanted(departure: EvictedPod, cluster: Cluster) -> str | None:
     reference, pod = departure.pod.controller, departure.pod
     if reference is None or reference.kind not in COUNTED_OWNERS or reference.group is not None:
         return None
-    near = cluster.pods_by_namespace.get(pod.namespace, ())
-    family = siblings(pod, (other for other in near if cluster.owner_problem(other) is None))
-    standing = [other for other in family if other.is_active]
+    standing = [other for other in true_siblings(pod, cluster) if other.is_active]
     if any(other.uid == pod.uid for other in standing):
         return None
     owner = cluster.workload_by_uid.get(reference.uid)

@@ -16,7 +16,7 @@ from rescheduler.execution.guidance.hold_maker import HoldMaker, HoldSettings
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.leaving_nothing import SURE_DEATH_SECONDS, leave_nothing
 from rescheduler.execution.guidance.room import RoomKeeper
-from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of, siblings
+from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of, true_siblings
 from rescheduler.execution.landing.emptied import emptied_nodes, promised_empty, without_spoiled
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.landing.placing import Nominator, Placer
@@ -327,8 +327,7 @@ class PlanRun:
         departures = Departures(self._target)
         for move in left.leaving:
             pod = self._fresh.now.pod_by_key[move.pod.key]
-            near = self._fresh.now.pods_by_namespace.get(pod.namespace, ())
-            family = siblings(pod, (item for item in near if not self._fresh.now.owner_problem(item)))
+            family = true_siblings(pod, self._fresh.now)
             known = frozenset(other.uid for other in family if (other.created_at or 0.0) < since)
             departures.all.append(EvictedPod(move, pod, selector_of(pod, self._fresh.now), known | {pod.uid}))
         self._settler.settle(departures)

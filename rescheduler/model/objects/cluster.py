@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final, cast
 
 from rescheduler.model.columns.selectors import selects
-from rescheduler.model.objects.indexed import IndexedPods, IndexedWorkloads
+from rescheduler.model.objects.indexed import GATED, PENDING, IndexedPods, IndexedWorkloads
 from rescheduler.model.objects.measured_use import NOTHING_MEASURED, MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.node_pool import POOL_LABEL, NodePool
@@ -129,7 +129,7 @@ class Cluster:
     @property
     def gated_pods(self) -> tuple[Pod, ...]:
         """Pods that a scheduling gate keeps from being scheduled."""
-        return self._indexed.gated
+        return self._indexed.by_state.get(GATED, ())
 
     @property
     def held_by_node(self) -> Mapping[str, Mapping[str, int]]:
@@ -139,7 +139,7 @@ class Cluster:
     @property
     def pending_pods(self) -> tuple[Pod, ...]:
         """Pods that wait for a node, gated ones too."""
-        return self._indexed.pending
+        return self._indexed.by_state.get(PENDING, ())
 
     @cached_property
     def namespace_labels(self) -> Mapping[str, Mapping[str, str]]:

@@ -14,6 +14,10 @@ from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
 
 Groups: TypeAlias = Mapping[str, tuple[Pod, ...]]
+PENDING: Final = "pending"
+"""They wait for a node, gated ones too."""
+GATED: Final = "gated"
+"""A scheduling gate keeps them from being looked at."""
 _PLACE: Final = attrgetter("namespace", "name")
 
 
@@ -39,12 +43,10 @@ def _owners(pod: Pod) -> Sequence[str]:
     return named
 
 
-def _gated(pod: Pod) -> Sequence[str]:
-    return (_ALL,) if pod.scheduling_gates else ()
-
-
-def _pending(pod: Pod) -> Sequence[str]:
-    return (_ALL,) if pod.is_pending else ()
+def _states(pod: Pod) -> Sequence[str]:
+    if not pod.is_pending:
+        return (GATED,) if pod.scheduling_gates else ()
+    return (PENDING, GATED) if pod.scheduling_gates else (PENDING,)
 
 
 def _held(pods: Iterable[Pod]) -> Mapping[str, int]:
@@ -52,12 +54,9 @@ def _held(pods: Iterable[Pod]) -> Mapping[str, int]:
     held: dict[str, int] = {}
     for pod in pods:
         if pod.is_active:
-            for name, amount in pod.spec.requests if pod.held is None else pod.held:
+            for name, amount in pod.amounts:
                 held[name] = held.get(name, 0) + amount
     return held
-
-
-_ALL: Final = ""
 
 
 class IndexedPods(tuple[Pod, ...]):
@@ -98,22 +97,9 @@ class IndexedPods(tuple[Pod, ...]):
         return self._grouped(_owners)
 
     @cached_property
-    def _gated(self) -> Groups:
-        return self._grouped(_gated)
-
-    @property
-    def gated(self) -> tuple[Pod, ...]:
-        """Those that a scheduling gate keeps from being looked at."""
-        return self._gated.get(_ALL, ())
-
-    @cached_property
-    def _pending(self) -> Groups:
-        return self._grouped(_pending)
-
-    @property
-    def pending(self) -> tuple[Pod, ...]:
-        """Those that wait for a node, gated ones too."""
-        return self._pending.get(_ALL, ())
+    def by_state(self) -> Groups:
+        """Those that are PENDING, and those that are GATED."""
+        return self._grouped(_states)
 
     @cached_property
     def held_by_node(self) -> Mapping[str, Mapping[str, int]]:
@@ -180,8 +166,7 @@ _GROUPINGS: Final[Mapping[str, Callable[[Pod], Sequence[str]]]] = {
     "finished_by_node": _node_of_finished,
     "by_namespace": _namespace,
     "by_owner": _owners,
-    "_gated": _gated,
-    "_pending": _pending,
+    "by_state": _states,
 }
 
 

@@ -167,6 +167,11 @@ class Pod(Struct, frozen=True, gc=False):
         return controllers[0] if len(controllers) == 1 else None
 
     @property
+    def amounts(self) -> Resources:
+        """What it holds of each resource, or will hold once it has a node."""
+        return self.spec.requests if self.held is None else self.held
+
+    @property
     def is_finished(self) -> bool:
         """True for phases Succeeded and Failed: the pod holds nothing any more."""
         return self.phase in _ENDED

@@ -142,7 +142,7 @@ def _less(allocatable: Resources, pods: Sequence[Pod]) -> Resources:
     """What is left beside these pods, never less than nothing."""
     left = dict(allocatable)
     for pod in pods:
-        for name, amount in (*(pod.spec.requests if pod.held is None else pod.held), (PODS, 1)):
+        for name, amount in (*pod.amounts, (PODS, 1)):
             if name in left:
                 left[name] = max(0, left[name] - amount)
     return resources(left.items())

@@ -114,7 +114,7 @@ def _row(cluster: Cluster, node: Node, mark: str, old: _Row | None) -> _Row:
     pods = cluster.pods_by_node.get(node.name, ())
     requested: Counter[str] = Counter()
     for pod in pods:
-        requested.update(dict(pod.spec.requests if pod.held is None else pod.held))
+        requested.update(dict(pod.amounts))
     row = _Row(node, dict(requested), len(pods), {}, " ".join(filter(None, (_state(node), mark))))
     if old is None:
         return row

@@ -146,8 +146,7 @@ class Walk:
         return NodeUse(node, offered, before, leaving, arriving, placed)
 
     def _held(self, pod: Pod) -> Resources:
-        held = pod.spec.requests if pod.held is None else pod.held
-        return (*held, *self._measured.of_pod(pod.key))
+        return (*pod.amounts, *self._measured.of_pod(pod.key))
 
 
 class _Totals:

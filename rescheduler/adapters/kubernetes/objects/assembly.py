@@ -199,8 +199,8 @@ def assembled(
 
 
 def with_classes(
-    pods: Sequence[Pod], lacking: Sequence[Pod], classes: Sequence[PriorityClass], warnings: AssemblyWarnings
-) -> Sequence[Pod]:
+    pods: tuple[Pod, ...], lacking: Sequence[Pod], classes: Sequence[PriorityClass], warnings: AssemblyWarnings
+) -> tuple[Pod, ...]:
     """Pods with the priority of their class where they do not carry it themselves: ``lacking``, some of them."""
     if not lacking:
         return pods
@@ -211,7 +211,7 @@ def with_classes(
             f"PriorityClass {shortened(name)}: is not in the snapshot, and some of its pods do not carry "
             "their priority; it counts as 0"
         )
-    return [replaced.get(id(pod), pod) for pod in pods]
+    return tuple(replaced.get(id(pod), pod) for pod in pods)
 
 
 def _with_known_ages(

@@ -168,9 +168,8 @@ class ClusterBuilder:
     def build(self, *, taken_at: float, source: str, server_version: str | None = None) -> Cluster:
         """The snapshot. Raises ObjectError when two objects of one name differ."""
         objects = {kind: tuple(self._sorted(kind)) for kind in self._found if kind != "Pod"}
-        self._found["Pod"] = list(
-            with_classes(self._found["Pod"], self._without_priority, self._found["PriorityClass"], self._warnings)
-        )
+        pods, classes = tuple(self._found["Pod"]), self._found["PriorityClass"]
+        self._found["Pod"] = list(with_classes(pods, self._without_priority, classes, self._warnings))
         objects["Pod"] = tuple(self._sorted("Pod"))
         facts = PodTally(objects["Pod"]).facts()
         aside = tuple(dict.fromkeys(item for found in self._aside.values() for item in found))

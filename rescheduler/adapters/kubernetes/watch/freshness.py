@@ -89,18 +89,15 @@ def shown_by(connection: Connection, scope: WatchedScope, seconds: int = ANSWER_
         params["fieldSelector"] = scope.field_selector
     if scope.labels is not None and scope.labels.requirements:
         params["labelSelector"] = selector_text(scope.labels)
-    stream = connection.stream(path, params, read_timeout=float(ANSWER_SECONDS))
-    lines = iter(stream)  # ends the stream where nothing refers to it any more
     try:
-        shown = _read(lines, scope.kind, f"{connection.server}: {path}")
-        if len(shown.versions) <= FEW:
-            connection.let_end(stream, seconds + ENDING_SECONDS)
+        with connection.stream(path, params, read_timeout=float(ANSWER_SECONDS)) as stream:
+            lines = iter(stream)  # ends the stream where nothing refers to it any more
+            shown = _read(lines, scope.kind, f"{connection.server}: {path}")
+            if len(shown.versions) <= FEW:
+                connection.let_end(stream, seconds + ENDING_SECONDS)
+            return shown
     except (BrokenTextError, ObjectError) as error:
         raise ClusterError(f"{connection.server}: the stream of {path} cannot be read: {error}") from error
-    else:
-        return shown
-    finally:
-        stream.close()
 
 
 def _read(stream: Iterable[bytes], kind: str, what: str) -> Shown:

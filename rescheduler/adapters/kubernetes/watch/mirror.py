@@ -155,8 +155,7 @@ class Mirror(ClusterReader):
                 warnings.add(text)
         pods, classes = states.get("Pod", KindState()), states.get("PriorityClass", KindState())
         objects = {kind: state.objects for kind, state in states.items()}
-        found = with_classes(pods.objects, pods.without_priority, classes.objects, warnings)
-        objects["Pod"] = found if isinstance(found, tuple) else tuple(found)
+        objects["Pod"] = with_classes(pods.objects, pods.without_priority, classes.objects, warnings)
         return assembled(
             objects,
             pods.pod_facts,

@@ -21,11 +21,13 @@ LOOK_UPS: dict[str, Callable[[IndexedPods], object]] = {
     "finished_by_node": lambda pods: dict(pods.finished_by_node),
     "by_namespace": lambda pods: dict(pods.by_namespace),
     "by_owner": lambda pods: dict(pods.by_owner),
-    "gated": lambda pods: pods.gated,
-    "pending": lambda pods: pods.pending,
+    "by_state": lambda pods: dict(pods.by_state),
     "held_by_node": lambda pods: dict(pods.held_by_node),
 }
-OWNERS = [OwnerReference("ReplicaSet", name, f"uid-{name}", is_controller=True) for name in ("rs", "other")]
+OWNERS = [
+    *(OwnerReference("ReplicaSet", name, f"uid-{name}", is_controller=True) for name in ("rs", "other")),
+    OwnerReference("ReplicaSet", "left", "uid-left", is_controller=False),
+]
 
 
 @st.composite

@@ -131,10 +131,10 @@ class Usable(NamedTuple):
     aside: tuple[SetAside, ...]
 
 
-def usable(nodes: Sequence[Node], pods: Sequence[Pod], aside: Sequence[SetAside]) -> Usable:
+def usable(nodes: Sequence[Node], pods: tuple[Pod, ...], aside: Sequence[SetAside]) -> Usable:
     """Pods without a node that cannot be counted are left out; the nodes of others are neither source nor target."""
     if not aside:
-        return Usable(tuple(nodes), pods if isinstance(pods, tuple) else tuple(pods), ())
+        return Usable(tuple(nodes), pods, ())
     claims = {(item.namespace, item.name): item for item in aside if item.kind == "PersistentVolumeClaim"}
     barred = {item.name: item.text for item in aside if item.kind == "CSINode"}
     left: list[Pod] = []

@@ -109,20 +109,34 @@ def test_closing_is_no_failure() -> None:
 @contextmanager
 def watching(send: Callable[[BaseHTTPRequestHandler], None], folder: Path) -> Iterator[Connection]:
     """A connection to a server whose answers begin with a chunk of one line; ``send`` goes on from there."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        with suppress(OSError):
+            chunk(handler, b"first\n")
+            send(handler)
+
+    with chunked(answer, folder) as connection:
+        yield connection
+
+
+@contextmanager
+def chunked(
+    answer: Callable[[BaseHTTPRequestHandler], None], folder: Path, *, is_kept: bool = True
+) -> Iterator[Connection]:
+    """A connection to a server that begins each answer with its head. ``is_kept``: nothing ends while this lasts."""
     done = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self.close_connection = True
             self.send_response(200)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            with suppress(OSError):
-                chunk(self, b"first\n")
-                send(self)
-            done.wait(30)
+            answer(self)
+            if is_kept:
+                done.wait(30)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -155,40 +169,14 @@ def chunk(handler: BaseHTTPRequestHandler, body: bytes) -> None:
 def answering(body: bytes, folder: Path) -> Iterator[tuple[Connection, list[int]]]:
     """A connection to a server that begins each answer with these bytes, and from which ports it was asked."""
     ports: list[int] = []
-    done = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        ports.append(handler.client_address[1])
+        handler.wfile.write(body)
+        handler.wfile.flush()
 
-        def do_GET(self) -> None:
-            ports.append(self.client_address[1])
-            self.send_response(200)
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-            self.wfile.write(body)
-            self.wfile.flush()
-            if not body.endswith(END):
-                done.wait(30)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    config = {
-        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-        "users": [{"name": "u", "user": {}}],
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-        "current-context": "c",
-    }
-    (folder / "config").write_text(json.dumps(config))
-    try:
-        yield connect(str(folder / "config"), read_only=True), ports
-    finally:
-        done.set()
-        server.shutdown()
-        server.server_close()
+    with chunked(answer, folder, is_kept=not body.endswith(END)) as connection:
+        yield connection, ports
 
 
 END = b"0\r\n\r\n"
