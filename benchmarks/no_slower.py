@@ -51,7 +51,7 @@ def commands(data: Path) -> dict[str, tuple[str, ...]]:
     """What is run, by the benchmark's name."""
     snapshot = str(data / "openb" / "default_drop20_seed0.json.xz")
     return {
-        "make_room": ("--families", "--sizes", "S"),
+        "make_room": ("--families", "--sizes", "S,M"),
         "empty_nodes": ("--families", "--sizes", "S", "--seeds", "0", "--cpu-clock", "--deadline", "3s"),
         "spread": ("--data", snapshot, "--mark", "0.9", "--deadline", "10s"),
         "reading": ("--alone", "--pods", "60000", "--nodes", "2000"),

@@ -36,7 +36,7 @@ def test_no_acknowledged_tick_is_lost(tmp_path: Path, kills: int) -> None:
             ticks = 0 if chance.random() < 0.25 else chance.randint(1, 25)
             killed_after(ticks, chance.uniform(0.0, 0.06 if ticks == 0 else 0.003))
             check(path, last_of(acknowledged))
-        # How many ticks were written beyond those waited for depends on the machine: the last writer is given what lacks.
+        # How many ticks a writer adds to those waited for depends on the machine: the last one adds what lacks.
         killed_after(max(0, KEPT_TICKS + 1 - last_of(acknowledged)), 0.0)
         check(path, last_of(acknowledged))
     assert last_of(acknowledged) > KEPT_TICKS, "ticks were pruned too"

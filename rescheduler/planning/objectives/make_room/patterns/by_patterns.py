@@ -20,7 +20,7 @@ from rescheduler.planning.objectives.make_room.patterns.arriving_classes import 
     arriving_classes,
 )
 from rescheduler.planning.objectives.make_room.patterns.node_patterns import NodePatterns, Pattern, cheap_enough
-from rescheduler.planning.objectives.make_room.patterns.node_states import node_states
+from rescheduler.planning.objectives.make_room.patterns.node_states import MOST_STATES, node_states
 from rescheduler.planning.objectives.make_room.replacement import assume_all, chain, replace_rows
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.draft import Draft, WaveSchedule
@@ -31,9 +31,9 @@ from rescheduler.planning.solvers.repeatable import RepeatableSolver
 from rescheduler.planning.waves.arrivals import Arrivals
 from rescheduler.planning.waves.sequencing import sequence
 
-FINENESS = (Fineness(30, 1.15), Fineness(20, 1.25))
-MANY_STATES = 15_000  # with more of them the coarser fineness is taken
-FINENESS_OF_BOUND = (Fineness(15, 1.1),)
+FINENESS = ((Fineness(30, 1.15), 15_000), (Fineness(20, 1.25), MOST_STATES))
+"""With the states that there may be at most; with more of them the next, coarser one is taken."""
+FINENESS_OF_BOUND = ((Fineness(15, 1.1), MOST_STATES),)
 MOST_TRIES = 5
 _PROGRAMME_SHARE = 0.85
 _DETERMINISTIC_SECONDS = 2.0
@@ -127,7 +127,7 @@ def least_by_patterns(problem: Problem, for_help: HelpVector, enough: int, deadl
 
 def _programme(
     problem: Problem,
-    finenesses: Sequence[Fineness],
+    finenesses: Sequence[tuple[Fineness, int]],
     for_help: HelpVector,
     deadline: Deadline,
     *,
@@ -136,10 +136,10 @@ def _programme(
     hard: BoolArray | None = None,
 ) -> tuple[ArrivingClasses, NodePatterns] | None:
     classes, states = None, None
-    for fineness in finenesses:
+    for fineness, most in finenesses:
         classes = arriving_classes(problem, fineness, hard, is_bound=is_bound)
-        states = None if classes is None else node_states(problem, classes, deadline, is_bound=is_bound)
-        if states is not None and len(states.cost) <= MANY_STATES:
+        states = None if classes is None else node_states(problem, classes, deadline, is_bound=is_bound, most=most)
+        if states is not None:
             break
     if classes is None or states is None:
         return None

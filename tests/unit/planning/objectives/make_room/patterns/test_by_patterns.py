@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.planning.objectives.make_room.any_depth_bound import least_by_net_gain, least_evictions
+from rescheduler.planning.objectives.make_room.patterns.arriving_classes import Fineness, arriving_classes
 from rescheduler.planning.objectives.make_room.patterns.by_patterns import (
     PlanByPatterns,
     least_by_patterns,
     may_plan_by_patterns,
 )
+from rescheduler.planning.objectives.make_room.patterns.node_states import node_states
 from rescheduler.planning.objectives.make_room.patterns.packing_worth import PackingWorth
 from rescheduler.planning.objectives.make_room.waiting import WaitingForReplacements
 from rescheduler.planning.problem.draft import WaveSchedule
@@ -76,6 +78,25 @@ def test_no_plan_of_more_evictions_than_asked_for_is_looked_for() -> None:
     search = PlanByPatterns(problem, 0)
     search.run(2, 0, endless())
     assert search.best is None
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tiny_clusters(), st.booleans())
+def test_states_of_nodes_are_counted_as_they_are_made(tiny: TinyCluster, is_bound: bool) -> None:
+    """All are made where exactly so many may be, and none where one fewer may be."""
+    problem = problem_of(request_for(tiny))
+    assume(len(problem.movable) > 0 and problem.pending)
+    classes = arriving_classes(problem, Fineness(5, 1.1), None, is_bound=is_bound)
+    assume(classes is not None)
+    assert classes is not None
+    states = node_states(problem, classes, endless(), is_bound=is_bound)
+    assert states is not None
+    number = len(states.cost)
+    assert len(states.node) == number
+    again = node_states(problem, classes, endless(), is_bound=is_bound, most=number)
+    assert again is not None
+    assert again.rows == states.rows
+    assert node_states(problem, classes, endless(), is_bound=is_bound, most=number - 1) is None
 
 
 def _large_in_the_way() -> Cluster:
