@@ -88,7 +88,7 @@ def _carried_out(plane: ControlPlane, ours: Contender, folder: Path, trace: Path
     asked = asked_by(plane.root / "audit.log", start, plane.audit.mark(), OUR_ACCOUNT)
     if trace:
         with trace.open("a") as file:
-            file.writelines(f"{folder.name} {one.at:.3f} {one.kind} {one.code}\n" for one in asked)
+            file.writelines(f"{folder.name} {one.at:.3f} {one.took:.3f} {one.kind} {one.code}\n" for one in asked)
     return {
         "arm": folder.name,
         "code": footprint.code,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 PROOF = " (proof)"
@@ -16,13 +17,14 @@ PROOF = " (proof)"
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: when it came in (seconds), what it was (as told in tables), the answer's code, and where ("": in
-    no namespace, or in all)."""
+    """One request: when it came in (seconds), what it was (as told in tables), the answer's code, where ("": in no
+    namespace, or in all), and how long the server took (seconds)."""
 
     at: float
     kind: str
     code: int
     namespace: str = ""
+    took: float = 0.0
 
     @property
     def is_eviction(self) -> bool:
@@ -62,6 +64,9 @@ def told(asked: Sequence[Asked]) -> dict[str, Any]:
         "proofsAMove": round(proofs / len(evictions), 1),
         "requestsAMove": round(len(during) / len(evictions), 1),
         "requestsAMoveByKind": dict(sorted(per_move.items(), key=lambda item: -item[1])),
+        "serverMilliseconds": {
+            kind: round(1000 * median(one.took for one in during if one.kind == kind), 1) for kind in per_move
+        },
     }
 
 
@@ -78,5 +83,8 @@ def _asked(event: dict[str, Any]) -> Asked:
         f"{event['verb']} {resource}{' (all)' if is_whole else ''}{' (dry run)' if is_dry else ''}"
         f"{PROOF if is_proof else ''}"
     )
-    at = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
-    return Asked(at, kind, event.get("responseStatus", {}).get("code", 0), target.get("namespace", ""))
+    at, answered = (
+        datetime.fromisoformat(event[name]).timestamp() for name in ("requestReceivedTimestamp", "stageTimestamp")
+    )
+    code = event.get("responseStatus", {}).get("code", 0)
+    return Asked(at, kind, code, target.get("namespace", ""), answered - at)

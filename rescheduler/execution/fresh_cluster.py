@@ -52,9 +52,14 @@ class FreshCluster:
         """Read anew what one move depends on, and let the snapshot show it; told without its age, which is noted."""
         began = self._clock.monotonic()
         around = self._target.read_vicinity(move, self._found)
-        self._looked_at, self._pod_read_at, self._looked_for = began - around.age_seconds, began, move.pod
+        self._looked_at, self._looked_for = began - around.age_seconds, move.pod
+        self._pod_read_at = began - max(around.age_seconds, 0.0)
         self._take(patched(self._found, move, around, began + self._ahead_seconds))
         return around._replace(age_seconds=0.0)
+
+    def foresee(self, move: Move) -> None:
+        """What this move depends on is looked for next, if all goes well."""
+        self._target.foresee(move, self._found)
 
     def pod_as_seen(self, move: Move) -> tuple[float, Pod | None] | None:
         """The pod of a move as the last look around has it, and when that was asked for; None: it was another's."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.extension_points import Clock, ExecutionError
 
-FIRST_PAUSE_SECONDS = 0.05
+FIRST_PAUSE_SECONDS = 0.03
 LONGEST_PAUSE_SECONDS = 1.0
 SHORTEST_PAUSE_SECONDS = 1e-6
 """What is shorter is no pause: added to a clock that has run for long it may change nothing."""

@@ -75,6 +75,13 @@ class ExecutionTarget(Protocol):
         Raises ClusterError where any of it cannot be read.
         """
 
+    def foresee(self, move: Move, cluster: Cluster) -> None:  # noqa: ARG002 - for who can ask ahead
+        """``read_vicinity`` and a dry run of this move are asked for next, if all goes well: they may begin by now.
+
+        ``cluster``: as there. What comes of it later is the same as without, and as fresh as is told; never raises.
+        """
+        return  # a cluster of our own answers at once
+
     def hold(self, requests: Sequence[HoldRequest]) -> None:
         """Make placeholders and nominate them; returns when all stand. Raises ClusterError (some may stand then)."""
 

@@ -71,6 +71,17 @@ def step(rules: RunRules, state: RunState, event: Event, now: float) -> tuple[Ru
             return _not_sent(rules, state, event, now)
 
 
+def asked_after(rules: RunRules, state: RunState, sent: int, now: float) -> int | None:
+    """The move that will be asked for next if the one just announced is sent and all that look for a node find one."""
+    state, actions = step(rules, state, Accepted(sent), now)
+    if not any(isinstance(action, Ask) for action in actions):
+        for move, stage in enumerate(state.stages):
+            if stage in HOMELESS:
+                state = _learned(state, Seen(move, MoveStage.BOUND))
+        state, actions = step(rules, state, Awake(), now)
+    return next((action.move for action in actions if isinstance(action, Ask)), None)
+
+
 def _learned(state: RunState, event: Learned) -> RunState:
     """What a look shows, or what somebody says, while nothing of it was asked for."""
     match event:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from rescheduler.execution.core import events as core
 from rescheduler.execution.core.move_state import UNDER_WAY, MoveStage, Order, RunRules, beginning
-from rescheduler.execution.core.step import step
+from rescheduler.execution.core.step import asked_after, step
 from rescheduler.execution.eviction.evicting import ATTEMPTS, Evictor
 from rescheduler.execution.eviction.making_way import Way
 from rescheduler.execution.eviction.own_verdict import OF_ALL, OwnVerdict
@@ -160,6 +160,7 @@ class SegmentRun:
                 self._open_way()
                 return self._written(evictor.write(number))
             case core.Send(number):
+                self._foresee_next(number)
                 return self._sent(evictor.send(number))
             case core.Withdraw():
                 evictor.withdraw()
@@ -175,6 +176,14 @@ class SegmentRun:
             case _:
                 self._lead(action)
         return None
+
+    def _foresee_next(self, number: int) -> None:
+        """While the server thinks about this eviction, what the core will ask for after it may be asked already."""
+        if self._tools.waiter.is_hurried:
+            return
+        following = asked_after(self._rules, self._state, number, self._tools.waiter.now)
+        if following is not None:
+            self._tools.fresh.foresee(self._moves[following])
 
     def _lead(self, action: core.Action) -> None:
         """Open and shut ways."""

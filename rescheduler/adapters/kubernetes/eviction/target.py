@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.connection import Connection
@@ -21,7 +21,14 @@ from rescheduler.adapters.kubernetes.guidance.guidance_support import why_no_hol
 from rescheduler.adapters.kubernetes.guidance.holds import HoldKeeper
 from rescheduler.adapters.kubernetes.guidance.taints import NodeTaints
 from rescheduler.adapters.kubernetes.rights.surge_rights import why_no_surges
-from rescheduler.extension_points import Clock, ClusterReader, EvictionAnswer, ExecutionTarget, HoldRequest
+from rescheduler.extension_points import (
+    Clock,
+    ClusterError,
+    ClusterReader,
+    EvictionAnswer,
+    ExecutionTarget,
+    HoldRequest,
+)
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.endpoints import ServiceEndpoints
@@ -34,6 +41,18 @@ from rescheduler.model.plan.vicinity import Vicinity
 BELIEVED_SECONDS: Final = 60.0
 """So long it is not asked again whether we may make placeholders: rounds follow one another within a second, and each
 question is nine requests. A right that is withdrawn meanwhile is told by the first placeholder, before any eviction."""
+
+
+DRY_RUN_SECONDS: Final = 0.5
+"""So long a dry run that was asked for ahead stands for one. Only that a pod may go is taken from it."""
+
+
+class _DryRun(NamedTuple):
+    """One that was asked for ahead: of which version of the pod, with what answer."""
+
+    pod: PodReference
+    began: float
+    answer: Future[tuple[str, EvictionAnswer] | None]
 
 
 class KubernetesTarget(ExecutionTarget):
@@ -71,6 +90,7 @@ class KubernetesTarget(ExecutionTarget):
         self._owners: dict[str, OwnerReference | None] = {}
         self._telling: list[Future[bool]] = []
         self._may_hold_until = 0.0
+        self._dry_run: _DryRun | None = None
 
     def read(self) -> Cluster:
         """A fresh snapshot. Raises ClusterError."""
@@ -99,6 +119,34 @@ class KubernetesTarget(ExecutionTarget):
 
     def evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         """Ask the Eviction API for exactly this pod; see ``evictor.classify`` for the answers."""
+        foreseen = self._foreseen(pod, resource_version) if dry_run else None
+        return foreseen or self._evict(pod, resource_version, dry_run=dry_run)
+
+    def foresee(self, move: Move, cluster: Cluster) -> None:
+        """Begin with what a move depends on, and with its dry run."""
+        began, live = self._clock.monotonic(), self._reads.foresee(move, cluster)
+        if live is not None:
+            self._dry_run = _DryRun(move.pod, began, in_background(partial(self._try_out, move.pod, live), "dry-run"))
+
+    def _try_out(self, pod: PodReference, live: Future[Pod | None]) -> tuple[str, EvictionAnswer] | None:
+        found = live.result()
+        if found is None or found.uid != pod.uid or not found.is_active:
+            return None
+        return found.resource_version, self._evict(pod, found.resource_version, dry_run=True)
+
+    def _foreseen(self, pod: PodReference, resource_version: str) -> EvictionAnswer | None:
+        """The answer to a dry run of this version of a pod that was asked for ahead, if it may go."""
+        ahead, self._dry_run = self._dry_run, None
+        if ahead is None or ahead.pod != pod or self._clock.monotonic() - ahead.began > DRY_RUN_SECONDS:
+            return None
+        try:
+            found = ahead.answer.result()
+        except ClusterError:
+            return None
+        is_meant = found is not None and found[0] == resource_version and found[1].kind == "Accepted"
+        return found[1] if found is not None and is_meant else None
+
+    def _evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         return evictor.evict(
             self._connection, pod, resource_version, dry_run=dry_run, grace_seconds=self._grace_seconds
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -108,6 +109,10 @@ class ServerReads:
     def read_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """What a move depends on. Raises ClusterError."""
         return read_vicinity(LiveReads(self._connection), move, cluster, side_by_side)
+
+    def foresee(self, move: Move, cluster: Cluster) -> Future[Pod | None] | None:  # noqa: ARG002 - for who watches
+        """Begin to read what a move depends on; the pod itself, None: nothing was begun."""
+        return None
 
     def told_pods(self, namespace: str) -> Sequence[Pod] | None:  # noqa: ARG002 - for who watches
         """The pods of a namespace as a watch has told of them so far; None: nobody watches them."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.background import in_background
 from rescheduler.adapters.kubernetes.client.connection import Connection
@@ -26,15 +27,26 @@ from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import DisruptionBudget, Workload
-from rescheduler.model.plan.plan import Move
+from rescheduler.model.plan.plan import Move, PodReference
 from rescheduler.model.plan.vicinity import Vicinity, counted_with, owners_of
 
 VERDICT_SECONDS: Final = 0.5
 """A proof that began no longer ago serves a verdict, which takes time itself and rests on nothing older than 1 s."""
+AHEAD_SECONDS: Final = 0.2
+"""What is foreseen is to serve a verdict that comes after an eviction and perhaps a landing."""
 SLOW_SECONDS: Final = 0.5
 """Proofs that take longer leave a verdict too little of its second, or none, as where somebody holds streams back."""
 RESPITE_SECONDS: Final = 5.0
 """So long after one of those the server is asked in the place of the watches, and nothing is waited for in vain."""
+
+
+class _Ahead(NamedTuple):
+    """What was begun at ``began`` for a move that was foreseen."""
+
+    pod: PodReference
+    began: float
+    live: Future[Pod | None]
+    proofs: Future[float]
 
 
 class WatchedReads(ServerReads):
@@ -57,6 +69,7 @@ class WatchedReads(ServerReads):
         self._mirror, self._freshness, self._clock, self._scopes = mirror, freshness, clock, scopes
         self._told = _MirrorReads(mirror)
         self._slow_until = float("-inf")
+        self._ahead: _Ahead | None = None
 
     def read_lists(self, asked: Sequence[tuple[str, LabelSelector | None]]) -> Sequence[Sequence[Pod]]:
         """No older than a second. Raises ClusterError."""
@@ -89,13 +102,41 @@ class WatchedReads(ServerReads):
             late = self._clock.monotonic() - began
             return super().read_vicinity(move, cluster)._replace(age_seconds=-late)
 
+    def foresee(self, move: Move, cluster: Cluster) -> Future[Pod | None] | None:
+        """Begin with the proofs and the pod; what is older than half a second once it is asked for is asked anew."""
+        try:
+            scopes = self._around(move, cluster, self._counted(move, cluster))
+        except ClusterError:
+            return None
+        proofs = in_background(partial(self._prove, scopes, AHEAD_SECONDS), "narrow-read")
+        self._ahead = _Ahead(move.pod, self._clock.monotonic(), self._read_live(move), proofs)
+        return self._ahead.live
+
+    def _foreseen(self, move: Move) -> tuple[float, Future[Pod | None]] | None:
+        """When the pod of a move was asked for ahead, and the answer, once all that was begun for it is there."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None or ahead.pod != move.pod:
+            return None
+        begun: list[Future[Any]] = [ahead.live, ahead.proofs]
+        if (
+            wait(begun, VERDICT_SECONDS).not_done
+            or ahead.live.exception()
+            or self._clock.monotonic() - ahead.began > VERDICT_SECONDS
+        ):
+            return None
+        return ahead.began, ahead.live
+
+    def _read_live(self, move: Move) -> Future[Pod | None]:
+        return in_background(partial(read_pod, self._connection, move.pod.namespace, move.pod.name), "narrow-read")
+
     def _proven_vicinity(self, move: Move, cluster: Cluster) -> Vicinity:
         """Raises ClusterError where the server has to be asked."""
         self._require_swift()
+        foreseen = self._foreseen(move)
         began = self._clock.monotonic()
-        reading = in_background(partial(read_pod, self._connection, move.pod.namespace, move.pod.name), "narrow-read")
+        read_at, reading = foreseen or (began, self._read_live(move))
         counted = self._counted(move, cluster)
-        age = self._prove(self._around(move, cluster, counted), VERDICT_SECONDS)
+        age = max(self._prove(self._around(move, cluster, counted), VERDICT_SECONDS), began - read_at)
         live = reading.result()
         self._await(live)
         if age + self._clock.monotonic() - began > FRESH_SECONDS:

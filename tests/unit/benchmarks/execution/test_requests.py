@@ -13,7 +13,8 @@ def event(second: float, verb: str, uri: str, **target: str) -> dict[str, Any]:
     """One line of an audit log."""
     return {
         "verb": verb, "requestURI": uri, "objectRef": target, "user": {"username": "us"},
-        "requestReceivedTimestamp": f"2026-01-01T00:00:{second:09.6f}Z", "responseStatus": {"code": 201},
+        "requestReceivedTimestamp": f"2026-01-01T00:00:{second:09.6f}Z",
+        "stageTimestamp": f"2026-01-01T00:00:{second + 0.02:09.6f}Z", "responseStatus": {"code": 201},
     }  # fmt: skip
 
 
@@ -34,6 +35,7 @@ def test_requests_are_counted_from_the_first_eviction_on(tmp_path: Path) -> None
     assert (found["evictions"], found["secondsEvicting"], found["listsOfTheWholeCluster"]) == (2, 3.0, 1)
     assert found["requestsAMove"] == 2.0
     assert found["requestsAMoveByKind"]["create pods/eviction"] == 1.0
+    assert found["serverMilliseconds"]["create pods/eviction"] == 20.0
 
 
 def test_without_evictions_there_is_nothing_to_tell() -> None:

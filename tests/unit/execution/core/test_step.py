@@ -28,7 +28,7 @@ from rescheduler.execution.core.events import (
     Written,
 )
 from rescheduler.execution.core.move_state import MoveStage, Order, RunRules, RunState, beginning
-from rescheduler.execution.core.step import step
+from rescheduler.execution.core.step import asked_after, step
 
 RULES = RunRules((Order(), Order()))
 
@@ -229,3 +229,25 @@ def test_what_is_not_said_of_a_run() -> None:
     assert RunRules(()) == ((), 10, 3)
     assert Order() == (frozenset(), None, False, 0)
     assert NotYet(0, 1.0).is_try
+
+
+def announced(rules: RunRules, *before: Event) -> RunState:
+    """The first move is about to be sent."""
+    state = beginning(rules)
+    for event in (Awake(), *before, Allowed(0), Written(0)):
+        state, _ = step(rules, state, event, 0.0)
+    return state
+
+
+def test_what_is_asked_for_after_an_eviction_is_known_before_it_is_sent() -> None:
+    """Whether it may follow at once, or once the replacement has its node."""
+    for rules in (RULES, RunRules((Order(place="n1"), Order(place="n2")))):
+        assert asked_after(rules, announced(rules), 0, 0.0) == 1
+
+
+def test_nothing_is_foreseen_where_nothing_follows() -> None:
+    """Neither the last move of all, nor one that waits until another works, nor one after the end of the run."""
+    for rules in (RunRules((Order(),)), RunRules((Order(), Order(needs=frozenset({0})))), RULES._replace(in_flight=1)):
+        assert asked_after(rules, announced(rules), 0, 0.0) is None
+    closed, _ = step(RULES, announced(RULES), Halted(), 0.0)
+    assert asked_after(RULES, closed, 0, 0.0) is None

@@ -185,3 +185,14 @@ def test_a_pod_that_is_waited_for_is_not_looked_for_twice_at_once() -> None:
     for at in sent:
         first, second = sorted(look for look in looks if look > at)[:2]
         assert first < second
+
+
+def test_while_one_eviction_is_on_its_way_the_next_move_is_looked_for() -> None:
+    """Each but the first is foreseen right before the one that it follows is sent, and nothing is after the last."""
+    start = fragmented()
+    world = World(start)
+    foreseen: list[tuple[str, int]] = []
+    world.foresee = lambda move, _: foreseen.append((move.pod.name, len(world.evicted)))  # type: ignore[method-assign]
+    executor(world, guidance="Predict").carry_out(two_moves(start))
+    assert world.evicted == ["web-00", "web-01"]
+    assert foreseen == [("web-01", 0)]

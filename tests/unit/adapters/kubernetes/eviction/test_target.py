@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from threading import Event
 from typing import Any
 
@@ -9,13 +10,16 @@ import pytest
 
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod, read_pods, selector_text
-from rescheduler.adapters.kubernetes.eviction.target import BELIEVED_SECONDS, KubernetesTarget
+from rescheduler.adapters.kubernetes.eviction.target import BELIEVED_SECONDS, DRY_RUN_SECONDS, KubernetesTarget
+from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
 from rescheduler.adapters.kubernetes.guidance.nominations import nominate
 from rescheduler.adapters.kubernetes.leftovers.cleaning import Leftover, find_leftovers, remove_leftovers
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, PodReference
+from tests.builders import pod
 from tests.clocks import FakeClock
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer, status
 
@@ -258,3 +262,60 @@ def test_cleaning_deletes_exactly_what_was_found() -> None:
     server.answer("DELETE", "/apis/batch/v1/namespaces/holds/jobs/hold-a-0", {})
     found = [Leftover("Job", "holds", "hold-a-0", "n1"), Leftover("Pod", "holds", "alone", "")]
     assert remove_leftovers(server, found) == found[:1]  # type: ignore[arg-type]
+
+
+class Foreseeing(ServerReads):
+    """Has read the pod of a move that is foreseen at once, or has failed."""
+
+    def __init__(self, found: Pod | ClusterError) -> None:
+        self.live: Future[Pod | None] = Future()
+        if isinstance(found, Pod):
+            self.live.set_result(found)
+        else:
+            self.live.set_exception(found)
+
+    def foresee(self, move: Move, cluster: Cluster) -> Future[Pod | None] | None:
+        """The pod itself."""
+        return self.live
+
+
+MOVE = Move(POD, "n1", "n2", 1, "MakeRoom", "because")
+EVICTION = "/api/v1/namespaces/shop/pods/web-0/eviction"
+
+
+def dry_runs_after(
+    found: Pod | ClusterError, *asked: str, seconds: float = 0.0, code: int = 201, of: PodReference = POD
+) -> int:
+    """Requests after a move was foreseen and, seconds later, dry runs of these versions of a pod were asked for."""
+    server, clock = FakeServer(), FakeClock()
+    server.answer("POST", EVICTION, status(code, "because"))
+    ahead = KubernetesTarget(server, None, clock=clock, hold_namespace="holds", reads=Foreseeing(found))  # type: ignore[arg-type]
+    ahead.foresee(MOVE, Cluster())
+    if ahead._dry_run is not None:
+        ahead._dry_run.answer.exception()
+    clock.sleep(seconds)
+    for version in asked:
+        ahead.evict(of, version, dry_run=True)
+    return len(server.asked("POST"))
+
+
+def test_a_dry_run_that_was_asked_for_ahead_serves_once() -> None:
+    """The next one is asked for."""
+    live = pod("web-0", namespace="shop", uid="uid-1", node="n1", resource_version="7")
+    assert dry_runs_after(live, "7") == 1
+    assert dry_runs_after(live, "7", "7") == 2
+
+
+def test_what_was_foreseen_of_something_else_is_asked_anew() -> None:
+    """An older or another version of the pod, another pod, a refusal that may be over, a pod that could not be read."""
+    live = pod("web-0", namespace="shop", uid="uid-1", node="n1", resource_version="7")
+    assert dry_runs_after(live, "8") == 2
+    assert dry_runs_after(live, "7", seconds=DRY_RUN_SECONDS + 0.1) == 2
+    assert dry_runs_after(live, "7", of=PodReference("shop", "web-0", "uid-2")) == 2
+    assert dry_runs_after(live, "7", code=429) == 2
+    assert dry_runs_after(ClusterError("no answer"), "7") == 1
+
+
+def test_no_dry_run_is_asked_ahead_for_another_pod_of_the_name() -> None:
+    """It has gone since the plan was made."""
+    assert dry_runs_after(pod("web-0", namespace="shop", uid="uid-2", node="n1", resource_version="7")) == 0

@@ -193,3 +193,50 @@ def test_pods_on_their_way_are_looked_for_in_the_watches(monkeypatch: pytest.Mon
     scene.mirror.reflectors["Pod"].problem = ClusterError("cut off")
     scene.reads.read_lists(asked)
     assert scene.asked == 1
+
+
+def test_what_was_foreseen_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the pod nor the proofs; how old both may be is told."""
+    scene = Watched(monkeypatch)
+    live = scene.reads.foresee(MOVE, scene.mirror.snapshot())
+    assert live is not None
+    assert live.result() is not None
+    assert scene.reads._ahead is not None
+    scene.reads._ahead.proofs.result()
+    proofs = scene.proofs()
+    scene.clock.sleep(0.3)
+    assert scene.around().age_seconds == pytest.approx(0.3)
+    assert (scene.proofs(), scene.server.live, scene.asked) == (proofs, 1, 0)
+    scene.around()
+    assert scene.server.live == 2
+
+
+@pytest.mark.parametrize(("move", "seconds"), [(OTHER, 0.1), (MOVE, 0.6)])
+def test_what_was_foreseen_of_another_or_long_ago_is_asked_anew(
+    monkeypatch: pytest.MonkeyPatch, move: Move, seconds: float
+) -> None:
+    """Each verdict is about the pod as it was within the last half second."""
+    scene = Watched(monkeypatch)
+    scene.reads.foresee(MOVE, scene.mirror.snapshot())
+    assert scene.reads._ahead is not None
+    scene.reads._ahead.proofs.result()
+    scene.reads._ahead.live.result()
+    scene.clock.sleep(seconds)
+    assert scene.around(move).age_seconds <= 0.1
+    assert scene.server.live == 2
+
+
+def test_what_fails_ahead_is_asked_as_if_nothing_had_been_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no failure of the move."""
+    scene = Watched(monkeypatch)
+
+    def fail(*_: Any) -> Any:
+        raise ClusterError("no answer")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(scene.server, "get", fail)
+        live = scene.reads.foresee(MOVE, scene.mirror.snapshot())
+        assert live is not None
+        assert isinstance(live.exception(), ClusterError)
+    assert [pod.name for pod in scene.around().pods if pod.name == "on-n1"] == ["on-n1"]
+    assert (scene.server.live, scene.asked) == (1, 0)
