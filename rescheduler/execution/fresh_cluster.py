@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rescheduler.execution.guidance.hold_maker import without_placeholders
-from rescheduler.execution.stopping import PlanStoppedError
+from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.extension_points import Clock, ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import Taint
@@ -94,3 +94,11 @@ class FreshCluster:
         self.taints = leaving_taints(found)
         self.now = self._as_seen(without_leaving_taints(without_placeholders(found)))
         return self.now
+
+
+def pod_of(move: Move, cluster: Cluster) -> Pod:
+    """The pod of a move in the newest snapshot. Raises PlanOvertakenError where it is another by now."""
+    pod = cluster.pod_by_key.get(move.pod.key)
+    if pod is None or pod.uid != move.pod.uid:
+        raise PlanOvertakenError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
+    return pod

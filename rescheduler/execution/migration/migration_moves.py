@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from rescheduler.execution.eviction.evicting import DOUBT_SECONDS, is_leaving, told, what_changed
+from rescheduler.execution.fresh_cluster import pod_of
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.migration import migration_core as core
 from rescheduler.execution.run.leading import ReplacementGuide
-from rescheduler.execution.run.segment_run import Tools, pod_of
+from rescheduler.execution.run.segment_run import Tools
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, EvictionAnswer, NotSentError, Progress, no_progress
 from rescheduler.model.objects.annotations import EVICTION_IN_PROGRESS

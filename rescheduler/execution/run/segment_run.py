@@ -12,7 +12,7 @@ from rescheduler.execution.core.step import asked_after, step
 from rescheduler.execution.eviction.evicting import ATTEMPTS, Evictor
 from rescheduler.execution.eviction.making_way import Way
 from rescheduler.execution.eviction.own_verdict import OF_ALL, OwnVerdict
-from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster
+from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster, pod_of
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.guidance.hold_maker import free_room, take
 from rescheduler.execution.guidance.holds import Holds
@@ -24,7 +24,6 @@ from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, Waiter
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.needs import needs_of, ranks_of
 from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference
 
@@ -373,14 +372,6 @@ def stage_of(departure: EvictedPod) -> MoveStage:
     if departure.is_ready:
         return MoveStage.READY
     return MoveStage.REPLACED if departure.landed_on is None else MoveStage.BOUND
-
-
-def pod_of(move: Move, cluster: Cluster) -> Pod:
-    """The pod of a move in the newest snapshot. Raises PlanOvertakenError where it is another by now."""
-    pod = cluster.pod_by_key.get(move.pod.key)
-    if pod is None or pod.uid != move.pod.uid:
-        raise PlanOvertakenError(f"{move.pod.key}, which is to move, is gone or another pod of the same name by now")
-    return pod
 
 
 # Whether a wave may go on after one of its pods landed elsewhere than expected, or others' pods took room.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rescheduler.execution.eviction.evicting import Evictor
 from rescheduler.execution.eviction.own_verdict import OF_ALL, OwnVerdict
-from rescheduler.execution.fresh_cluster import FreshCluster
+from rescheduler.execution.fresh_cluster import FreshCluster, pod_of
 from rescheduler.execution.guidance.gated_moves import GatedMoves
 from rescheduler.execution.guidance.guiding import MOST_SHUT, Guide, is_guided
 from rescheduler.execution.guidance.holds import Holds
@@ -16,7 +16,7 @@ from rescheduler.execution.landing.placing import Nominator
 from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.migration.migration_moves import MigrationMoves
-from rescheduler.execution.run.segment_run import SegmentRun, Tools, pod_of
+from rescheduler.execution.run.segment_run import SegmentRun, Tools
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import ExecutionTarget, Gate

@@ -12,11 +12,12 @@ from typing import Final
 
 from rescheduler.execution.eviction.evicting import what_changed
 from rescheduler.execution.eviction.own_verdict import OF_ALL
+from rescheduler.execution.fresh_cluster import pod_of
 from rescheduler.execution.guidance.gates import Gates
 from rescheduler.execution.guidance.guiding import Guide
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of
 from rescheduler.execution.run.leading import ReplacementGuide
-from rescheduler.execution.run.segment_run import Tools, pod_of
+from rescheduler.execution.run.segment_run import Tools
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.execution.surge import surge_core as core
 from rescheduler.execution.surge.giving_back import give_back
