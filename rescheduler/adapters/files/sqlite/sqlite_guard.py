@@ -17,6 +17,8 @@ Connect: TypeAlias = Callable[..., sqlite3.Connection]
 
 FAILURES: Final = (sqlite3.Error, OSError, UnicodeDecodeError)
 """What the work on a file may fail with; sqlite's own message may quote damaged bytes that are no text."""
+_WRITE_VERSION_AT: Final = 18
+_NEWEST_WRITE_VERSION: Final = 2
 _NOT_USABLE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -172,6 +174,7 @@ class SqliteGuard(NamedTuple):
 
         Only if sqlite cannot do that (it must first take back what another program left half done), with writing.
         """
+        _require_writable_form(path)
         address, options = path.absolute().as_uri(), {"timeout": self.busy_seconds, "isolation_level": None}
         for mode in ("?mode=ro", "?mode=rw"):
             try:
@@ -182,6 +185,18 @@ class SqliteGuard(NamedTuple):
                     raise
             else:
                 return
+
+
+def _require_writable_form(path: Path) -> None:
+    """Raise NotUsableError for a file that sqlite reads, but never writes: its header asks for a newer sqlite.
+
+    Source: "The SQLite database file format", file format version numbers: the byte at 18, at most 2.
+    """
+    with path.open("rb") as file:
+        version = file.read(_WRITE_VERSION_AT + 1)[_WRITE_VERSION_AT:]
+    if version > bytes([_NEWEST_WRITE_VERSION]):
+        found = f"found write version {version[0]} in its header, wanted {_NEWEST_WRITE_VERSION} at most"
+        raise NotUsableError("corrupt", f"it is damaged, or for a newer sqlite alone to write ({found})")
 
 
 def _primary_code(error: Exception) -> int:

@@ -194,6 +194,19 @@ def test_damage_never_becomes_load(tmp_path_factory: pytest.TempPathFactory, dat
     store.close()
 
 
+def test_a_file_that_sqlite_would_never_write_is_damaged(path: Path) -> None:
+    """Its header asks for a newer sqlite: it can be read, and each tick would be refused for ever."""
+    content = bytearray(kept(path))
+    content[18] = 3
+    path.write_bytes(content)
+    told = Told()
+    store = opened(path, told)
+    assert "found write version 3 in its header, wanted 2 at most" in told[0]
+    store.append(tick(NOW + 1000, {"a": 0.5}))
+    assert times_of(store.restore(ALL)) == [1000]
+    store.close()
+
+
 def test_damage_that_is_no_text_is_damage(path: Path) -> None:
     """Though sqlite quotes it in its own words, which Python then cannot read."""
     path.write_bytes(kept(path).replace(b"CREATE TABLE ticks", b"CREATE TABLE \xff\xfecks"))
