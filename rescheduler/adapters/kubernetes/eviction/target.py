@@ -143,8 +143,9 @@ class KubernetesTarget(ExecutionTarget):
             found = ahead.answer.result()
         except ClusterError:
             return None
-        is_meant = found is not None and found[0] == resource_version and found[1].kind == "Accepted"
-        return found[1] if found is not None and is_meant else None
+        if found is None or found[0] != resource_version or found[1].kind != "Accepted":
+            return None
+        return found[1]
 
     def _evict(self, pod: PodReference, resource_version: str, *, dry_run: bool) -> EvictionAnswer:
         return evictor.evict(

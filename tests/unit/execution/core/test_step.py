@@ -231,10 +231,10 @@ def test_what_is_not_said_of_a_run() -> None:
     assert NotYet(0, 1.0).is_try
 
 
-def announced(rules: RunRules, *before: Event) -> RunState:
+def announced(rules: RunRules) -> RunState:
     """The first move is about to be sent."""
     state = beginning(rules)
-    for event in (Awake(), *before, Allowed(0), Written(0)):
+    for event in (Awake(), Allowed(0), Written(0)):
         state, _ = step(rules, state, event, 0.0)
     return state
 
