@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from threading import Event
 from typing import Any, Final
+from weakref import finalize
 
 import msgspec
 
@@ -85,7 +86,7 @@ class LineStream:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Generator[bytes, None, None]:
         """Raises OutcomeUnknownError when the connection breaks or is silent for too long, ClusterError otherwise."""
         parts: list[bytes] = []
         for chunk in self._chunks():
@@ -123,18 +124,18 @@ class LineStream:
                 raise
         finally:
             if not self._is_left:
-                with suppress(Exception):
-                    self._answer.close()
+                _close(self._answer)
 
 
 class EndingStreams:
     """Streams that the server ends by itself in a moment: their connections serve again, without another handshake.
 
-    For any number of threads.
+    What is still here when this goes is closed with it. For any number of threads.
     """
 
     def __init__(self) -> None:
         self._answers: deque[tuple[float, Any]] = deque()
+        finalize(self, _close_all, self._answers).atexit = False
 
     def add(self, answer: Any, ends_at: float) -> None:
         """An answer of urllib3 that has ended by this moment of the monotonic clock."""
@@ -153,8 +154,17 @@ class EndingStreams:
                 return
             is_in_time = is_in_time and _is_read_to_its_end(answer)
             if not is_in_time:
-                with suppress(Exception):
-                    answer.close()
+                _close(answer)
+
+
+def _close_all(answers: deque[tuple[float, Any]]) -> None:
+    for _, answer in answers:
+        _close(answer)
+
+
+def _close(answer: Any) -> None:
+    with suppress(Exception):
+        answer.close()
 
 
 def _is_read_to_its_end(answer: Any) -> bool:

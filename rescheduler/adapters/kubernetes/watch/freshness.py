@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from threading import Lock
 from typing import Final, NamedTuple
@@ -90,8 +91,8 @@ def shown_by(connection: Connection, scope: WatchedScope, seconds: int = ANSWER_
     if scope.labels is not None and scope.labels.requirements:
         params["labelSelector"] = selector_text(scope.labels)
     try:
-        with connection.stream(path, params, read_timeout=float(ANSWER_SECONDS)) as stream:
-            lines = iter(stream)  # ends the stream where nothing refers to it any more
+        stream = connection.stream(path, params, read_timeout=float(ANSWER_SECONDS))
+        with stream, closing(iter(stream)) as lines:
             shown = _read(lines, scope.kind, f"{connection.server}: {path}")
             if len(shown.versions) <= FEW:
                 connection.let_end(stream, seconds + ENDING_SECONDS)

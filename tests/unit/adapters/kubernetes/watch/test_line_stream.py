@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import inf
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
+from weakref import finalize
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rescheduler.adapters.kubernetes.client.answers import LineStream
+from rescheduler.adapters.kubernetes.client.answers import EndingStreams, LineStream
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.client.failures import (
     ForbiddenError,
@@ -199,6 +203,23 @@ def test_a_stream_that_the_server_ends_lends_its_connection_to_the_next(
             stream.close()
             del lines
     assert (len(set(ports)) == 1) == is_used_again
+
+
+def test_streams_that_nobody_holds_any_more_are_closed(tmp_path: Path) -> None:
+    """Whatever the order in which the garbage collector finds them: errors and their tracebacks hold each other."""
+    with answering(FIRST, tmp_path) as (connection, _), catch_warnings(record=True) as warnings:
+        simplefilter("always")
+        stream = connection.stream(PATH, {}, read_timeout=30.0)
+        lines = iter(stream)
+        assert next(lines) == b"first"
+        ending = EndingStreams()
+        ending.add(stream.left(), inf)
+        left, going_round = finalize(ending, bool), list[object]([ending])
+        going_round.append(going_round)
+        del stream, lines, ending, going_round
+        gc.collect()
+        assert not left.alive
+    assert warnings == []
 
 
 def test_lines_come_as_they_are_sent(tmp_path: Path) -> None:
