@@ -30,7 +30,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection, connec
 from rescheduler.adapters.kubernetes.client.request_names import request_name
 from rescheduler.adapters.kubernetes.client.traffic import Traffic
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.cli.main import main as rescheduler
 from rescheduler.model.times import rfc3339
 from tests.cluster.plane.control_plane import ControlPlane

@@ -14,7 +14,7 @@ from benchmarks.fidelity.sequences import Evictions, Sequence
 from benchmarks.fidelity.stage import Stage
 from benchmarks.fidelity.world import World, random_world
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from tests.cluster.plane.control_plane import ControlPlane
 
 CASES_PER_WORLD: Final = 25

@@ -8,7 +8,7 @@ from msgspec.structs import replace as with_changes
 
 from benchmarks.fidelity.comparison import Foretold
 from benchmarks.fidelity.pods import GATE
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.model.columns.columns import columns_of
 from rescheduler.model.columns.placement import Placement
 from rescheduler.model.objects.cluster import Cluster

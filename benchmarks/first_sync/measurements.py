@@ -14,7 +14,7 @@ from benchmarks.machine import MonotonicClock, peak_megabytes
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta
 from rescheduler.adapters.kubernetes.objects.pods.pod_fields import Container, PodObject, PodSpecObject, PodStatus
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import MIRROR_SETTINGS, Mirror
 from rescheduler.adapters.kubernetes.watch.watch_lines import Marked
 from rescheduler.cycle import CycleOptions, make_plan

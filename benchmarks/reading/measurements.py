@@ -16,7 +16,7 @@ from rescheduler.adapters.kubernetes.client.connection import Connection, connec
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.cluster import ClusterBuilder
 from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_page
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 
 PODS = KIND_BY_NAME["Pod"]
 

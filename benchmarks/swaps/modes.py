@@ -12,7 +12,7 @@ from typing import Final
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.extension_points import ExecutionTarget, HoldRequest
 from rescheduler.model.plan.plan import PodReference
 from tests.cluster.api import Manifest

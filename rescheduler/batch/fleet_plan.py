@@ -15,7 +15,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.archive.archive_reading import FUTURE_SECONDS
 from rescheduler.adapters.files.archive.archive_source import archive_source
 from rescheduler.adapters.files.archive.snapshot_names import snapshot_file, written_time
-from rescheduler.adapters.kubernetes.cluster_identity import context_names
+from rescheduler.adapters.kubernetes.identity import context_names
 from rescheduler.batch.backtest.counted_clock import CountedClock
 from rescheduler.batch.backtest.planned_row import plan_task, planned_of
 from rescheduler.batch.backtest.policy_variants import PolicyVariant

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rescheduler import __version__
-from rescheduler.adapters.kubernetes.own_identity import own_identity
+from rescheduler.adapters.kubernetes.identity import own_identity
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews
 from rescheduler.adapters.telemetry.listeners import Listeners
 from rescheduler.composition.live.cluster_source import ClusterOptions
@@ -18,8 +18,8 @@ from rescheduler.daemon.leadership.leading import Leading
 from rescheduler.daemon.loop import Loop, Parts
 from rescheduler.daemon.policies.policy_files import PolicyFiles
 from rescheduler.daemon.policies.policy_in_force import PolicyInForce
+from rescheduler.daemon.policies.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
 from rescheduler.daemon.policies.with_descheduler import load_run_policy
-from rescheduler.daemon.policy_runtime import PolicyRuntime, RuntimeParts, make_runtime
 from rescheduler.daemon.recording.archive_keeper import ArchiveKeeper
 from rescheduler.daemon.rounds.live_world import Ground
 from rescheduler.daemon.rounds.once import Once

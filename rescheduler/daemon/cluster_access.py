@@ -11,7 +11,7 @@ from rescheduler.adapters.kubernetes.autoscalers.capacity_target import Kubernet
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.client.request_record import RequestRecord
 from rescheduler.adapters.kubernetes.client.traffic import RequestLimits, Traffic
-from rescheduler.adapters.kubernetes.single_entries import read_config_maps
+from rescheduler.adapters.kubernetes.reading.single_entries import read_config_maps
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.composition.diagnosis.server_findings import version_findings
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from traceback import extract_tb
 from typing import Final, Protocol
 
-from rescheduler.daemon.policy_runtime import PolicyRuntime
+from rescheduler.daemon.policies.policy_runtime import PolicyRuntime
 from rescheduler.daemon.rounds.world import RoundOutcome
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.extension_points import Clock, ClusterError, Listener, ReschedulerError

@@ -13,7 +13,7 @@ from typing import Any
 from greenlet import getcurrent
 
 from rescheduler.cycle import CycleOptions, make_plan
-from rescheduler.daemon.policy_runtime import Planner
+from rescheduler.daemon.policies.policy_runtime import Planner
 from rescheduler.daemon.rounds.rounds import RoundRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.disruption.replica_changes import Wanted

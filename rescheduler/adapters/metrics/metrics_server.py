@@ -17,9 +17,9 @@ from rescheduler.adapters.metrics.cluster_metrics import ClusterMetrics, measure
 from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.samples.node_columns import NodePoint, capacities, sample_of_points
 from rescheduler.extension_points import MetricsError, MetricsProvider
-from rescheduler.model.objects.measured_use import MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.measured_use import MeasuredUse
 from rescheduler.model.usage.samples import MetricsSample, PodKey, PodSamples
 from rescheduler.policy.fields.policy_model import PolicyModel
 from rescheduler.policy.fields.values import PositiveDurationSeconds

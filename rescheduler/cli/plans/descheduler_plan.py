@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy
     from rescheduler.extension_points import LedgerReading
     from rescheduler.model.objects.cluster import Cluster
-    from rescheduler.model.objects.measured_use import QueryAnswer
     from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
     from rescheduler.model.plan.plan import Plan
+    from rescheduler.model.usage.measured_use import QueryAnswer
     from rescheduler.policy.fields.policy import Policy
     from rescheduler.scheduling.schedulers import Schedulers
 

@@ -47,7 +47,7 @@ def bought(
     ``seconds``: what carrying out may take in all.
     """
     from rescheduler.adapters.kubernetes.autoscalers.machine_market import KubernetesMarket
-    from rescheduler.adapters.kubernetes.reader import LiveReader
+    from rescheduler.adapters.kubernetes.reading.reader import LiveReader
     from rescheduler.composition.live.standing_rights import checked_rights, reader_for
 
     refuse_to_buy(plan, cluster)

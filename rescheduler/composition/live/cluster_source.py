@@ -39,8 +39,8 @@ def read_cluster(options: ClusterOptions, progress: Progress = no_progress) -> C
         return read_recording(
             options.filenames, stdin, progress, options.config_maps, with_details=options.with_details
         )
-    from rescheduler.adapters.kubernetes.reader import LiveReader
-    from rescheduler.adapters.kubernetes.single_entries import read_config_maps
+    from rescheduler.adapters.kubernetes.reading.reader import LiveReader
+    from rescheduler.adapters.kubernetes.reading.single_entries import read_config_maps
 
     connection = connected(options, read_only=True)
     config_maps = read_config_maps(connection, options.config_maps)  # first: a missing one is found out at once
@@ -54,7 +54,7 @@ def with_network_policies(connection: Connection, policy: Policy, cluster: Clust
     Without the right to, the snapshot as it is, which says that they were not read. Raises ClusterError.
     """
     from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
-    from rescheduler.adapters.kubernetes.network_policies import completed
+    from rescheduler.adapters.kubernetes.reading.network_policies import completed
 
     named = [rule.namespaces for rule in policy.disruption.move_by if rule.method is MoveMethod.SURGE]
     whole = policy.scope.namespaces.include or ()
@@ -108,7 +108,7 @@ def clean_stale(
 
 def unchosen_context(options: ClusterOptions) -> str | None:
     """The context that is used because it is the current one among several, for people; None if there is no choice."""
-    from rescheduler.adapters.kubernetes.cluster_identity import current_context
+    from rescheduler.adapters.kubernetes.identity import current_context
 
     found = None if options.context or options.filenames else current_context(options.kubeconfig)
     return found.text if found is not None and found.contexts > 1 else None

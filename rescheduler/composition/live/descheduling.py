@@ -34,10 +34,10 @@ from rescheduler.execution.run.resuming import rest_of
 from rescheduler.extension_points import Clock, ExecutionTarget, HearMoves, Progress, no_progress, nobody_hears
 from rescheduler.model.daemon.ledger import Ledger
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.measured_use import QueryAnswer
 from rescheduler.model.plan.disruption import Selection
 from rescheduler.model.plan.foretold_plan import ForetoldPlan, ForetoldResult
 from rescheduler.model.plan.plan import Move, Plan, PlanResult, Refusal
+from rescheduler.model.usage.measured_use import QueryAnswer
 from rescheduler.policy.fields.policy import Mode, Policy, may_surge, with_unready
 from rescheduler.scheduling.schedulers import Schedulers
 

@@ -17,9 +17,9 @@ from rescheduler.adapters.files.sqlite.history_store import (
     read_kept_plans,
 )
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
 from rescheduler.adapters.kubernetes.eviction.live_pods import read_pod
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.identity import cluster_identity
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected
 from rescheduler.composition.live.ledgers import config_map_ledger
 from rescheduler.execution.ledger.open_evictions import settled

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.files.sqlite.history_store import HistoryStore, Place, history_path, read_kept_ledger
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.cluster_identity import cluster_identity
+from rescheduler.adapters.kubernetes.identity import cluster_identity
 from rescheduler.adapters.kubernetes.ledger.ledger_objects import ConfigMaps
 from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.composition.live.cluster_source import ClusterOptions, connected

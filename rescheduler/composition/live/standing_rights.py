@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges, completed
+from rescheduler.adapters.kubernetes.reading.network_policies import ReaderForSurges, completed
 from rescheduler.adapters.kubernetes.rights.daemon_rights import daemon_rights
 from rescheduler.adapters.kubernetes.rights.needed_rights import (
     MOST_TOLD,

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, InvalidRequestError, NotServedError
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, shown_by
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror

@@ -18,7 +18,7 @@ from rescheduler.descheduler.plugins.usage_sources import KUBERNETES_METRICS
 from rescheduler.descheduler.reading.policy_file import DeschedulerPolicy, given_providers
 from rescheduler.extension_points import MetricsError, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.measured_use import QueryAnswer
+from rescheduler.model.usage.measured_use import QueryAnswer
 
 _ENTRY: Final = "prometheusAuthToken"
 _OWN_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount/token"

@@ -110,6 +110,6 @@ def _once(options: ClusterOptions) -> Callable[[], Connection]:
 
 
 def _secret(connection: Connection, name: str) -> str:
-    from rescheduler.adapters.kubernetes.single_entries import read_secret
+    from rescheduler.adapters.kubernetes.reading.single_entries import read_secret
 
     return read_secret(connection, name)

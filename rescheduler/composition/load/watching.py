@@ -102,7 +102,7 @@ class LiveObserver:
 
     def __init__(self, connection: Connection, clock: Clock, pod_interval: float) -> None:
         from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-        from rescheduler.adapters.kubernetes.reader import LiveReader
+        from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 
         node, pod = KIND_BY_NAME["Node"], KIND_BY_NAME["Pod"]
         self._nodes = LiveReader(connection, kinds=(node,))

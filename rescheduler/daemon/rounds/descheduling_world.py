@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.metrics.metrics_server import use_of_nodes
 from rescheduler.composition.load.measured_use import reading_measured_use
 from rescheduler.composition.load.smoothed_use import SmoothedUse, is_smoothed

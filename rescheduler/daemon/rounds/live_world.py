@@ -11,8 +11,8 @@ from secrets import token_hex
 from rescheduler.adapters.files.stop_file import stop_file
 from rescheduler.adapters.kubernetes.client.connection import Connection
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.network_policies import ReaderForSurges
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.surge_rights import why_no_surges
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness
 from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope

@@ -10,7 +10,6 @@ from typing import Final, cast
 
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.indexed import GATED, PENDING, IndexedPods, IndexedWorkloads
-from rescheduler.model.objects.measured_use import NOTHING_MEASURED, MeasuredUse
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.node_pool import POOL_LABEL, NodePool
 from rescheduler.model.objects.pod import OwnerReference, Pod
@@ -36,6 +35,7 @@ from rescheduler.model.objects.workload import (
     Service,
     Workload,
 )
+from rescheduler.model.usage.measured_use import NOTHING_MEASURED, MeasuredUse
 
 HELD_OWNERS: Final = frozenset({"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"})
 """Kubernetes' own kinds of owners that a live snapshot holds all objects of, unless they are among ``absent_kinds``."""

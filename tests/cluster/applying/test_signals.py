@@ -6,7 +6,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.client.request_record import RequestRecord
 from rescheduler.adapters.kubernetes.client.traffic import RequestLimits, Traffic
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.daemon.rounds.scheduler_watch import SchedulerWatch
 from rescheduler.model.objects.pod import Pod
 from tests.cluster.cluster import Cluster

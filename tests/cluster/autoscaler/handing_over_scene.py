@@ -13,7 +13,7 @@ from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.autoscalers.autoscaler_notices import AutoscalerNotices
 from rescheduler.adapters.kubernetes.autoscalers.capacity_target import KubernetesCapacity
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.autoscaler.handing_over import HandOver
 from rescheduler.model.daemon.capacity import OFFERING

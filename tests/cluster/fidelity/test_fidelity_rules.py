@@ -15,7 +15,7 @@ from benchmarks.fidelity.scheduler import CONTROLLERS, alone
 from benchmarks.fidelity.stage import Stage
 from benchmarks.fidelity.world import World
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from tests.cluster import shapes
 from tests.cluster.cluster import Cluster
 

@@ -7,7 +7,7 @@ import pytest
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.metrics.provider_context import ProviderContext
 from rescheduler.adapters.metrics.registration import provider_of
 from rescheduler.extension_points import MetricsError, MetricsProvider

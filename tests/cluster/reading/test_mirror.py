@@ -15,7 +15,7 @@ import pytest
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import Connection, connect
 from rescheduler.adapters.kubernetes.kinds import KINDS
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.list_and_watch import WatchSettings
 from rescheduler.adapters.kubernetes.watch.mirror import MIRROR_SETTINGS, Mirror
 from rescheduler.model.objects.cluster import Cluster as Snapshot

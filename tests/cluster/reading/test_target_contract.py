@@ -9,7 +9,7 @@ import pytest
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.model.objects.pod import Pod
 from tests.cluster.cluster import Cluster, condition
 from tests.cluster.guidance.guided_scenes import install

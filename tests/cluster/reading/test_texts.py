@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from tests.cluster.api import ApiError
 from tests.cluster.cluster import Cluster
 from tests.cluster.reading.test_amounts import POD, SELECTED, at

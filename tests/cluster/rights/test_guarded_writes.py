@@ -23,7 +23,7 @@ from rescheduler.adapters.kubernetes.ledger.ledger_objects import ConfigMaps
 from rescheduler.adapters.kubernetes.ledger.sharded_ledger import ShardedLedger
 from rescheduler.adapters.kubernetes.leftovers.cleaning import find_leftovers, remove_leftovers
 from rescheduler.adapters.kubernetes.leftovers.stale_leftovers import remove_stale
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.access_reviews import AccessReviews
 from rescheduler.extension_points import HoldRequest
 from rescheduler.model.daemon.capacity import BUYING, OFFERING, CapacityRequest, PodSet

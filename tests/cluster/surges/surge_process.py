@@ -16,7 +16,7 @@ import msgspec
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.composition.live.carrying_out import plan_id_of
 from rescheduler.composition.live.cluster_source import ClusterOptions
 from rescheduler.composition.live.guarding import freed_of_earlier_runs, guarded

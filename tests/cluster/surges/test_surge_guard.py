@@ -10,7 +10,7 @@ import pytest
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.model.plan.detachment import detachment_for
 from rescheduler.model.plan.plan import PodReference
 from tests.cluster.api import MERGE_PATCH, Api, Manifest

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.eviction.evictor import evict
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.telemetry.cluster_events import ClusterEvents
 from rescheduler.daemon.plugins import parse_policy
 from rescheduler.model.daemon.notices import ApprovalWanted, CapacityRequested, NodesOffered, PolicyHeld, RoundEnded

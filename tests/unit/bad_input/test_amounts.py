@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.model.objects.cluster import Cluster

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rescheduler.adapters.kubernetes.cluster_identity import current_context
+from rescheduler.adapters.kubernetes.identity import current_context
 from rescheduler.adapters.kubernetes.rights.needed_rights import (
     refuse_without_rights,
     service_account,

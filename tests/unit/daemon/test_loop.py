@@ -11,7 +11,7 @@ import pytest
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.loop import BEAT_SECONDS, FIRST_PATIENCE_SECONDS, SHORTEST_SECONDS, WATCH_SECONDS, Loop, Parts
-from rescheduler.daemon.policy_runtime import PolicyRuntime
+from rescheduler.daemon.policies.policy_runtime import PolicyRuntime
 from rescheduler.daemon.rounds.trying_first import TryingRunner
 from rescheduler.daemon.rounds.world import RoundContext as Surroundings
 from rescheduler.extension_points import ClusterError

@@ -15,8 +15,8 @@ import pytest
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.descheduler.cycle import CycleLimits
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.measured_use import MeasuredUse, QueryAnswer
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.measured_use import MeasuredUse, QueryAnswer
 from tests.paths import ROOT
 from tests.unit.descheduler.walking import walk
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.measured_use import MeasuredUse, QueryAnswer
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.measured_use import MeasuredUse, QueryAnswer
 from tests.builders import cluster, node, pod
 from tests.unit.descheduler.walking import victims, walk
 

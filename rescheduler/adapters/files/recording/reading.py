@@ -22,9 +22,9 @@ from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_object
 from rescheduler.adapters.kubernetes.objects.measured_use import METRICS, UseOfMoment
 from rescheduler.extension_points import Progress, SnapshotError, no_progress
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.measured_use import NOTHING_MEASURED
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import read_time
+from rescheduler.model.usage.measured_use import NOTHING_MEASURED
 
 # When a recording was taken: as it says itself, or the newest time that stands in it.
 

@@ -25,7 +25,7 @@ from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotS
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS, REQUIRED, ObjectKind
 from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError
 from rescheduler.adapters.kubernetes.objects.decoding.pages import decode_page
-from rescheduler.adapters.kubernetes.reader import server_version
+from rescheduler.adapters.kubernetes.reading.reader import server_version
 from rescheduler.extension_points import Clock, ClusterError, Progress, SnapshotError, no_progress
 from rescheduler.model.printable import shortened
 from rescheduler.model.times import rfc3339

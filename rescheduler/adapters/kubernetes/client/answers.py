@@ -135,7 +135,7 @@ class EndingStreams:
 
     def __init__(self) -> None:
         self._answers: deque[tuple[float, Any]] = deque()
-        finalize(self, _close_all, self._answers).atexit = False
+        finalize(self, _close_all, self._answers)
 
     def add(self, answer: Any, ends_at: float) -> None:
         """An answer of urllib3 that has ended by this moment of the monotonic clock."""

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from rescheduler.adapters.kubernetes.objects.decoding.decode import ObjectError, decode
-from rescheduler.model.objects.measured_use import MeasuredUse
 from rescheduler.model.objects.resources import CPU, MEMORY, QuantityError, parse_quantity
+from rescheduler.model.usage.measured_use import MeasuredUse
 
 METRICS: Final = ("NodeMetrics", "PodMetrics")
 _SCALE: Final = {CPU: 1000, MEMORY: 1}

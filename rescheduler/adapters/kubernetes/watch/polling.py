@@ -8,8 +8,8 @@ from typing import Final
 
 from rescheduler.adapters.background import BackgroundThread
 from rescheduler.adapters.kubernetes.client.connection import Connection
-from rescheduler.adapters.kubernetes.reader import server_version
-from rescheduler.adapters.kubernetes.single_entries import read_config_maps
+from rescheduler.adapters.kubernetes.reading.reader import server_version
+from rescheduler.adapters.kubernetes.reading.single_entries import read_config_maps
 from rescheduler.adapters.kubernetes.watch.backoff import Backoff
 from rescheduler.extension_points import ClusterError
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from rescheduler.adapters.metrics.http.http_session import HttpSession
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.objects.measured_use import QueryAnswer
 from rescheduler.model.printable import printable
+from rescheduler.model.usage.measured_use import QueryAnswer
 
 _INSTANCE = "instance"
 

@@ -10,7 +10,7 @@ import yaml
 
 from rescheduler.adapters.kubernetes.eviction.target import KubernetesTarget
 from rescheduler.adapters.kubernetes.guidance.guidance_support import BINDINGS, POLICIES
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.extension_points import ClusterError, EvictionAnswer, HoldRequest
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.cluster import Cluster

@@ -13,8 +13,8 @@ import pytest
 
 from rescheduler.adapters.metrics.metrics_server import MetricsServerArguments, MetricsServerProvider, use_from_cluster
 from rescheduler.extension_points import MetricsError
-from rescheduler.model.objects.measured_use import MeasuredUse
 from rescheduler.model.objects.resources import CPU, MEMORY
+from rescheduler.model.usage.measured_use import MeasuredUse
 from rescheduler.model.usage.samples import MetricsSample, PodKey
 from tests.builders import NOW, node
 from tests.loopback_server import Answer, json_answer, loopback_server

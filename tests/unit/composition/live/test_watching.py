@@ -10,7 +10,7 @@ from msgspec import structs
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, InvalidRequestError
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader
 from rescheduler.composition.live.watching import sight_of

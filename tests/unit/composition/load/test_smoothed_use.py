@@ -14,7 +14,7 @@ from rescheduler.descheduler.smoothing import NodeUse
 from rescheduler.disruption.eligibility_context import EVERYTHING
 from rescheduler.extension_points import MetricsError
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER
-from rescheduler.model.objects.measured_use import MeasuredUse
+from rescheduler.model.usage.measured_use import MeasuredUse
 from rescheduler.policy.fields.policy import Policy
 from rescheduler.scheduling.schedulers import DEFAULTS
 from tests.clocks import FakeClock

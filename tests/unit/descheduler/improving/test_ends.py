@@ -18,12 +18,12 @@ from rescheduler.model.objects.constraints import (
     Requirement,
     TopologySpreadConstraint,
 )
-from rescheduler.model.objects.measured_use import MeasuredUse, QueryAnswer
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.pod_detail import ContainerDetail, PodDetail
 from rescheduler.model.objects.resources import CPU, MEMORY
 from rescheduler.model.plan.foretold_plan import Landing
 from rescheduler.model.plan.plan import Plan, Status, Upstream
+from rescheduler.model.usage.measured_use import MeasuredUse, QueryAnswer
 from rescheduler.report.documents import to_data
 from rescheduler.report.plan.headline import beside as beside_in_words
 from tests.builders import cluster, node, pod, selector, taint, workload

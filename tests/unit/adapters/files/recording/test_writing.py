@@ -18,7 +18,7 @@ from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.files.recording.writing import record
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.kinds import KINDS
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.extension_points import ClusterError, SnapshotError
 from rescheduler.model.objects.cluster import Cluster
 from tests.clocks import FakeClock

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.kubernetes.client.failures import OutcomeUnknownError, PagesExpiredError
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.mirror import MIRROR_SETTINGS, Mirror
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.cluster import Cluster

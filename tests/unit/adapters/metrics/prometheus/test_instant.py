@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.metrics.prometheus.instant import ask_now, is_answer, read_answer
-from rescheduler.model.objects.measured_use import QueryAnswer
+from rescheduler.model.usage.measured_use import QueryAnswer
 from tests.loopback_server import Answer, Request, json_answer, loopback_server
 from tests.unit.adapters.metrics.sessions import session_to
 

@@ -13,7 +13,7 @@ import yaml
 
 from rescheduler.adapters.files.recording.reading import read_recording
 from rescheduler.adapters.kubernetes.client.connection import connect
-from rescheduler.adapters.kubernetes.single_entries import read_config_maps, read_secret
+from rescheduler.adapters.kubernetes.reading.single_entries import read_config_maps, read_secret
 from rescheduler.extension_points import ClusterError, SnapshotError
 from tests.paths import ACTING, DEPLOY
 from tests.unit.adapters.api_objects import Object, api_object, list_of, node_object

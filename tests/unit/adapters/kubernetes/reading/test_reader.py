@@ -11,7 +11,7 @@ import pytest
 
 from rescheduler.adapters.kubernetes.client.connection import connect
 from rescheduler.adapters.kubernetes.kinds import DISPENSABLE, KINDS
-from rescheduler.adapters.kubernetes.reader import LiveReader
+from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.extension_points import ClusterError
 from tests.clocks import FakeClock
 from tests.unit.adapters.api_objects import list_of, node_object, pod_object, read

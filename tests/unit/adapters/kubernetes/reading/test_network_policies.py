@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError
-from rescheduler.adapters.kubernetes.network_policies import ReaderForSurges, completed, read_network_policies
+from rescheduler.adapters.kubernetes.reading.network_policies import ReaderForSurges, completed, read_network_policies
 from rescheduler.extension_points import ClusterError
 from tests.builders import cluster, node
 from tests.unit.adapters.kubernetes.eviction.fake_server import FakeServer

@@ -1,8 +1,9 @@
-"""Which cluster this is, whatever address it has today."""
+"""Which cluster this is, whatever address it has today, and which pod of it this process, if it is one."""
 
 from __future__ import annotations
 
 import os
+import socket
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,6 +14,7 @@ from rescheduler.adapters.kubernetes.client.decoded_answers import NamedObject, 
 from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, NotServedError
 from rescheduler.adapters.kubernetes.client.paths import namespace_path
 from rescheduler.extension_points import ClusterError
+from rescheduler.model.plan.disruption import OwnIdentity
 from rescheduler.model.printable import shortened
 
 # Which cluster a command is about to act on, where a kubeconfig names several of them and nobody said which.
@@ -73,3 +75,16 @@ def cluster_identity(connection: Connection) -> str:
     except (ForbiddenError, NotServedError):
         return connection.server
     return decoded(connection, f"GET {path}", body, NamedObject).metadata.uid or connection.server
+
+
+NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+"""The kubelet writes it into every pod that has a service account's token."""
+
+
+def own_identity(namespace_file: Path = NAMESPACE_FILE) -> OwnIdentity:
+    """The namespace of the pod that this process is, and its name, which is that of the machine; else the defaults."""
+    try:
+        namespace = namespace_file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return OwnIdentity()
+    return OwnIdentity(namespace, socket.gethostname().partition(".")[0]) if namespace else OwnIdentity()

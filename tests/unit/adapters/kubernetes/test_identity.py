@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rescheduler.adapters.kubernetes.own_identity import own_identity
+from rescheduler.adapters.kubernetes.identity import own_identity
 from rescheduler.model.plan.disruption import OwnIdentity
 
 
