@@ -1,4 +1,4 @@
-"""Which entries of a ledger stand where: what is open in the main object, what is over in shards as much as fits."""
+"""Which entries of a ledger stand where: the newest in the main object, what is over or long open in shards."""
 
 from __future__ import annotations
 
@@ -22,10 +22,14 @@ from rescheduler.adapters.kubernetes.ledger.ledger_text import (
 )
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
 
-ROOM_BYTES: Final = 14_400
+ROOM_BYTES: Final = 14_300
 """What an eviction may write, main object and shard together, beside names and marks: 16 kB with them."""
 OPEN_BYTES: Final = 10_000
-"""What may stay in the main object because it is open: the rest is for the shard that may be written with it."""
+"""What may stand in the main object because it is open: the rest is for the shard that may be written with it."""
+MUCH_OPEN_BYTES: Final = 6_000
+"""From this size on the older open entries move out of the main object; each comes back when it changes."""
+NEWEST: Final = 20
+"""So many open entries stay: what is answered next is most likely about one of them."""
 CLOSED_BYTES: Final = 2_600
 """What is over moves out of the main object from this size on: some twenty entries."""
 LARGEST_SHARD_BYTES: Final = 12_000
@@ -36,7 +40,7 @@ CHUNK: Final = 150
 
 
 class Shard(NamedTuple):
-    """Closed entries that were moved out; ``size`` as they are packed."""
+    """Entries that were moved out, as they were then; ``size`` as they are packed."""
 
     mark: ShardMark
     entries: tuple[LedgerEntry, ...]
@@ -60,13 +64,16 @@ class Layout:
     """Which entries are to stand where, once a ledger is written."""
 
     def __init__(self, slots: Slots, shards: Sequence[Shard], ledger: Ledger, closed_bytes: int) -> None:
-        """As it is: in shards what stands there and has not changed; shards of which nothing is left are dropped."""
+        """As it is: in shards what stands there and has not changed; shards of which nothing is left are dropped.
+
+        So is one in which an eviction looks open that the ledger does not know any more: it would be open again.
+        """
         self.ledger = ledger
         self._closed_bytes = closed_bytes
         self._slots = slots
         self._named = {shard.mark.slot for shard in shards}
-        wanted = {entry.number for entry in ledger.entries}
-        self.shards = [shard for shard in shards if any(entry.number in wanted for entry in shard.entries)]
+        self._wanted = {entry.number: entry for entry in ledger.entries}
+        self.shards = [shard for shard in shards if self._standing(shard) and not self._is_forgotten(shard)]
         standing = {entry.number: entry for shard in self.shards for entry in shard.entries}
         self.loose = [entry for entry in ledger.entries if not _is_same(standing.get(entry.number), entry)]
 
@@ -80,16 +87,16 @@ class Layout:
         return size_of(self._content([entry for entry in self.loose if entry.is_debt]))
 
     def move_out(self) -> bool:
-        """Move what is over into a shard, once it is much; False if somebody else was faster.
+        """Move what is over, or has been open for longest, into a shard once it is much; False: others were faster.
 
         Into several at once only where there is more than one holds: when an older ledger is taken over.
         """
-        is_bulk, has_moved = len(self._closed()) > CHUNK, False
-        while (closed := self._closed()) and (is_bulk or not has_moved) and self._is_much(closed):
+        is_bulk, has_moved = len(self._movable()) > CHUNK, False
+        while (movable := self._movable()) and (is_bulk or not has_moved):
             slot = self._free_slot()
             if slot is None:
                 break
-            if not self._fill(slot, closed[:CHUNK]):
+            if not self._fill(slot, movable[:CHUNK]):
                 return False
             has_moved = True
         return True
@@ -100,15 +107,27 @@ class Layout:
         data = {FORMAT_KEY: FORMAT, DATA_KEY: write_head(head)}
         return Content(data, {PACKED_KEY: pack(entries)} if entries else {}, self.ledger.plan, latest)
 
-    def _closed(self) -> list[LedgerEntry]:
-        return [entry for entry in self.loose if not entry.is_debt]
+    def _standing(self, shard: Shard) -> list[LedgerEntry]:
+        """Those of its entries that have not changed since."""
+        return [entry for entry in shard.entries if _is_same(self._wanted.get(entry.number), entry)]
+
+    def _is_forgotten(self, shard: Shard) -> bool:
+        """Whether an entry that is open there is gone from the ledger."""
+        return any(entry.is_debt and entry.number not in self._wanted for entry in shard.entries)
+
+    def _movable(self) -> list[LedgerEntry]:
+        """What is to leave the main object now: what is over goes first."""
+        closed = [entry for entry in self.loose if not entry.is_debt]
+        if closed and self._is_much(closed):
+            return closed
+        return [entry for entry in self.loose if entry.is_debt][:-NEWEST] if self.open_size > MUCH_OPEN_BYTES else []
 
     def _is_much(self, closed: Sequence[LedgerEntry]) -> bool:
         return len(closed) > CHUNK or size_of(self.main_content()) - self.open_size > self._closed_bytes
 
-    def _fill(self, slot: int, closed: list[LedgerEntry]) -> bool:
+    def _fill(self, slot: int, movable: list[LedgerEntry]) -> bool:
         """A new shard of as many as fit, together with those of the last one where that has room."""
-        choices = list(self._choices(closed))
+        choices = list(self._choices(movable))
         is_refilled, entries, packed = next((each for each in choices if self._fits(*each)), choices[-1])
         shard = self._slots.put_shard(slot, entries, packed)
         if shard is None:
@@ -123,17 +142,17 @@ class Layout:
         rest = _without(self.loose, entries)
         return len(rest) > CHUNK or _encoded(len(packed)) + size_of(self._content(rest)) <= ROOM_BYTES
 
-    def _choices(self, closed: Sequence[LedgerEntry]) -> Iterator[tuple[bool, list[LedgerEntry], bytes]]:
+    def _choices(self, movable: Sequence[LedgerEntry]) -> Iterator[tuple[bool, list[LedgerEntry], bytes]]:
         """What may stand in it, the fullest first, and that packed; whether the last shard's entries are among it."""
         last = self.shards[-1] if self.shards else None
         if last is not None and len(self.loose) <= 2 * CHUNK:
-            older = _without(last.entries, closed)
+            older = self._standing(last)
             for room in (LARGEST_SHARD_BYTES, min(LARGEST_SHARD_BYTES, ROOM_BYTES - size_of(self.main_content()))):
                 if _encoded(last.size) < FILLED * room:
-                    entries, packed = _as_many_as_fit(older, closed, room)
+                    entries, packed = _as_many_as_fit(older, movable, room)
                     if len(entries) > len(older):
                         yield True, entries, packed
-        yield False, *_as_many_as_fit([], closed, LARGEST_SHARD_BYTES)
+        yield False, *_as_many_as_fit([], movable, LARGEST_SHARD_BYTES)
 
     def _free_slot(self) -> int | None:
         """The next one that nothing names; the oldest shards make room once nothing in them counts."""
@@ -142,11 +161,18 @@ class Layout:
             slot = (first + number) % SLOTS
             if slot not in self._named and self._slots.can_take(slot):
                 return slot
-        if self.shards and self._slots.counts_no_more(self.shards[0], self.ledger):
-            dropped = {entry.number for entry in self.shards.pop(0).entries}
-            kept = tuple(entry for entry in self.ledger.entries if entry.number not in dropped or entry.is_debt)
-            self.ledger = replace(self.ledger, entries=kept)
+        if self.shards and self._is_over(self.shards[0]):
+            dropped = {entry.number for entry in self._standing(self.shards.pop(0))}
+            self.ledger = replace(
+                self.ledger, entries=tuple(entry for entry in self.ledger.entries if entry.number not in dropped)
+            )
         return None  # its slot is free with the next write: until then the main object names it
+
+    def _is_over(self, shard: Shard) -> bool:
+        """Whether all that stands in it is closed, here and elsewhere, and counts no more."""
+        wanted = (self._wanted.get(entry.number) for entry in shard.entries)
+        is_open = any(entry is not None and entry.is_debt for entry in wanted)
+        return not is_open and self._slots.counts_no_more(shard, self.ledger)
 
 
 def _as_many_as_fit(

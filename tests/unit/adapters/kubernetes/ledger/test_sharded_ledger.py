@@ -22,7 +22,7 @@ from rescheduler.execution.ledger.ledger_writer import LedgerWriter
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import ClusterError, LedgerLostError
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
-from rescheduler.model.daemon.ledger_changes import announced
+from rescheduler.model.daemon.ledger_changes import announced, closed
 from rescheduler.model.plan.plan import PodReference
 from tests.builders import NOW
 from tests.ledger_objects import MemoryObjects
@@ -378,22 +378,89 @@ def shards_of(objects: MemoryObjects) -> tuple[ShardMark, ...]:
     return read_head(objects.all["book"].data).marks
 
 
-def fill_with_open(writer: LedgerWriter) -> None:
-    """One announcement after the other."""
-    for found in lifelike(400, EntryState.INTENDED):
+def fill_with_open(writer: LedgerWriter, count: int = 400) -> tuple[LedgerEntry, ...]:
+    """One announcement after the other, each answered before the next; the entries as they were announced."""
+    entries = lifelike(count, EntryState.INTENDED)
+    for found in entries:
         writer.update(lambda ledger, new=found: announced(ledger, new), lambda _: False, NOW)
+        writer.note(found.pod.uid, found.at, state=EntryState.OPEN)
+    return entries
 
 
-def test_open_evictions_that_fill_the_main_object_stop_the_next_one() -> None:
-    """They cannot leave it; what is over may still be written down, and makes room."""
+def test_many_evictions_may_be_open_and_each_writes_at_most_16_kb() -> None:
+    """Those that have been open for longest leave the main object, and are told from what became of them there."""
+    objects = MemoryObjects()
+    writer = writer_on(objects)
+    per_eviction = []
+    for found in lifelike(600, EntryState.INTENDED):
+        objects.sizes.clear()
+        writer.update(lambda ledger, new=found: announced(ledger, new), lambda _: False, NOW)
+        writer.note(found.pod.uid, found.at, state=EntryState.OPEN)
+        per_eviction.append(sum(size + AROUND for _, size in objects.sizes))
+    assert len(objects.ledger().debts) == 600
+    assert max(per_eviction) <= WHOLE_EVICTION
+    for number, found in enumerate(objects.ledger().debts):
+        writer.note(found.pod.uid, found.at, state=EntryState.REPAID, closed_at=NOW)
+        if number % 10 == 0:
+            objects.sizes.clear()
+            writer.update(lambda ledger: ledger, lambda _: False, NOW)
+            assert sum(size + AROUND for _, size in objects.sizes) <= WHOLE_EVICTION
+    writer.update(lambda ledger: ledger, lambda _: False, NOW)
+    assert [item.state for item in objects.ledger().entries] == [EntryState.REPAID] * 600
+    assert len(shards_of(objects)) <= 600 / 60
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["open", "close", "again", "trim", "forget"]), st.integers(0, 30)), max_size=60)
+)
+def test_whatever_opens_closes_and_goes_is_read_as_it_was_written(steps: list[tuple[str, int]]) -> None:
+    """With objects so small that everything moves all the time: nothing is lost, nothing that is over opens again."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("MUCH_OPEN_BYTES", 300), ("NEWEST", 1), ("LARGEST_SHARD_BYTES", 500), ("CHUNK", 6)):
+            patch.setattr(ledger_layout, name, value)
+        objects = MemoryObjects()
+        stores = [ShardedLedger(objects, "book", counted_seconds=3600.0, closed_bytes=300) for _ in range(2)]
+        for number, (verb, which) in enumerate(steps):
+            store = stores[number % 2]
+            reading = store.read()
+            wanted = stepped(reading.ledger, verb, which)
+            assert store.write(wanted, reading.version) is not None
+            found = objects.ledger()
+            assert found.debts == wanted.debts
+            numbers = {item.number for item in wanted.entries}  # what is over outlasts its end where others stand
+            assert tuple(item for item in found.entries if item.number in numbers) == wanted.entries
+
+
+def stepped(ledger: Ledger, verb: str, which: int) -> Ledger:
+    """The ledger after somebody has announced, closed, changed or dropped one of its entries."""
+    if verb == "open":
+        return announced(ledger, entry(f"pod-{ledger.next_entry}", number=0))
+    kept = list(ledger.entries)
+    if not kept:
+        return ledger
+    index = which % len(kept)
+    if verb == "close":
+        kept[index] = closed(kept[index], EntryState.REPAID, NOW)
+    elif verb == "again":
+        kept[index] = structs.replace(kept[index], message=f"{kept[index].message}.")
+    elif verb == "forget":
+        del kept[index]
+    else:
+        kept = [item for item in kept if item.is_debt]
+    return structs.replace(ledger, entries=tuple(kept))
+
+
+def test_open_evictions_that_fill_all_slots_stop_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They cannot be dropped; what is over may still be written down, and makes room."""
+    monkeypatch.setattr(ledger_layout, "SLOTS", 2)
     objects = MemoryObjects()
     writer = writer_on(objects)
     with pytest.raises(PlanStoppedError, match=r"is full: of \d+ evictions that count \d+ are open"):
         fill_with_open(writer)
     stands = objects.ledger()
-    assert len(stands.debts) >= 60
-    assert max(size for _, size in objects.sizes) <= OPEN_BYTES
-    for found in stands.debts[:30]:
+    assert len(stands.debts) >= 160
+    assert max(size for name, size in objects.sizes if name == "book") <= OPEN_BYTES
+    for found in stands.debts[-30:]:
         writer.note(found.pod.uid, found.at, state=EntryState.REPAID, closed_at=NOW)
     writer.update(lambda ledger: announced(ledger, entry("new", number=0)), lambda _: False, NOW)
     assert len(objects.ledger().debts) == len(stands.debts) - 29
