@@ -14,9 +14,11 @@ from rescheduler.execution.core.events import (
     Awake,
     Doubtful,
     Event,
+    GiveUp,
     Halted,
     HeldBack,
     LookOn,
+    Loose,
     NotYet,
     OpenAll,
     OpenLane,
@@ -69,6 +71,23 @@ def test_while_the_api_server_puts_a_move_off_nobody_else_is_asked_for() -> None
     state, _ = step(RULES, state, NotYet(0, 100.0), 0.0)
     assert named(step(RULES, state, Awake(), 1.0)[1]) == named((Rest(100.0),))
     assert named(step(RULES, state, Awake(), 100.0)[1]) == named((Ask(0),))
+
+
+def test_a_move_is_tried_three_times_and_then_given_up() -> None:
+    """As the rules say: not a time less."""
+    rules = RULES._replace(orders=(Order(),), attempts=3)
+    state, _ = step(rules, beginning(rules), Awake(), 0.0)
+    for time in (1.0, 2.0):
+        state, actions = step(rules, state, NotYet(0, time), 0.0)
+        assert named(actions) == named((Rest(time),))
+        state, actions = step(rules, state, Awake(), time)
+        assert named(actions) == named((Ask(0),))
+    assert named(step(rules, state, NotYet(0, 3.0), 2.0)[1]) == named((GiveUp(0), Over()))
+
+
+def test_all_that_come_late_are_not_waited_for() -> None:
+    """One does not take the place of another."""
+    assert after(Loose(0), Loose(1)).loose == {0, 1}
 
 
 def test_a_lane_is_open_for_its_moves_and_all_are_when_the_run_is_over() -> None:
