@@ -158,8 +158,9 @@ class EndingStreams:
 
 
 def _close_all(answers: deque[tuple[float, Any]]) -> None:
-    for _, answer in answers:
-        _close(answer)
+    with suppress(IndexError):  # as the program ends other threads may still add some
+        while True:
+            _close(answers.popleft()[1])
 
 
 def _close(answer: Any) -> None:
