@@ -91,14 +91,12 @@ class Layout:
 
         Into several at once only where there is more than one holds: when an older ledger is taken over.
         """
-        is_bulk, has_moved = len(self._movable()) > CHUNK, False
-        while (movable := self._movable()) and (is_bulk or not has_moved):
-            slot = self._free_slot()
-            if slot is None:
-                break
+        movable = self._movable()
+        is_bulk = len(movable) > CHUNK
+        while movable and (slot := self._free_slot()) is not None:
             if not self._fill(slot, movable[:CHUNK]):
                 return False
-            has_moved = True
+            movable = self._movable() if is_bulk else []
         return True
 
     def _content(self, entries: Sequence[LedgerEntry]) -> Content:
@@ -118,12 +116,12 @@ class Layout:
     def _movable(self) -> list[LedgerEntry]:
         """What is to leave the main object now: what is over goes first."""
         closed = [entry for entry in self.loose if not entry.is_debt]
-        if closed and self._is_much(closed):
+        if len(closed) > CHUNK:
             return closed
-        return [entry for entry in self.loose if entry.is_debt][:-NEWEST] if self.open_size > MUCH_OPEN_BYTES else []
-
-    def _is_much(self, closed: Sequence[LedgerEntry]) -> bool:
-        return len(closed) > CHUNK or size_of(self.main_content()) - self.open_size > self._closed_bytes
+        open_size = self.open_size  # to know it, all that is open is packed
+        if closed and size_of(self.main_content()) - open_size > self._closed_bytes:
+            return closed
+        return [entry for entry in self.loose if entry.is_debt][:-NEWEST] if open_size > MUCH_OPEN_BYTES else []
 
     def _fill(self, slot: int, movable: list[LedgerEntry]) -> bool:
         """A new shard of as many as fit, together with those of the last one where that has room."""

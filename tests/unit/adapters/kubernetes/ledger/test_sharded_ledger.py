@@ -378,13 +378,11 @@ def shards_of(objects: MemoryObjects) -> tuple[ShardMark, ...]:
     return read_head(objects.all["book"].data).marks
 
 
-def fill_with_open(writer: LedgerWriter, count: int = 400) -> tuple[LedgerEntry, ...]:
-    """One announcement after the other, each answered before the next; the entries as they were announced."""
-    entries = lifelike(count, EntryState.INTENDED)
+def open_all(writer: LedgerWriter, entries: Sequence[LedgerEntry]) -> None:
+    """One announcement after the other, the answer to each told with the next write."""
     for found in entries:
         writer.update(lambda ledger, new=found: announced(ledger, new), lambda _: False, NOW)
         writer.note(found.pod.uid, found.at, state=EntryState.OPEN)
-    return entries
 
 
 def test_many_evictions_may_be_open_and_each_writes_at_most_16_kb() -> None:
@@ -394,8 +392,7 @@ def test_many_evictions_may_be_open_and_each_writes_at_most_16_kb() -> None:
     per_eviction = []
     for found in lifelike(600, EntryState.INTENDED):
         objects.sizes.clear()
-        writer.update(lambda ledger, new=found: announced(ledger, new), lambda _: False, NOW)
-        writer.note(found.pod.uid, found.at, state=EntryState.OPEN)
+        open_all(writer, [found])
         per_eviction.append(sum(size + AROUND for _, size in objects.sizes))
     assert len(objects.ledger().debts) == 600
     assert max(per_eviction) <= WHOLE_EVICTION
@@ -456,7 +453,7 @@ def test_open_evictions_that_fill_all_slots_stop_the_next_one(monkeypatch: pytes
     objects = MemoryObjects()
     writer = writer_on(objects)
     with pytest.raises(PlanStoppedError, match=r"is full: of \d+ evictions that count \d+ are open"):
-        fill_with_open(writer)
+        open_all(writer, lifelike(400, EntryState.INTENDED))
     stands = objects.ledger()
     assert len(stands.debts) >= 160
     assert max(size for name, size in objects.sizes if name == "book") <= OPEN_BYTES
