@@ -4,6 +4,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Where this is set, each of the hundreds of processes that tests start would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 RUN_STAMP := $(VENV)/.run-installed
 STAMP := $(VENV)/.installed
 

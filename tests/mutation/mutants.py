@@ -33,15 +33,25 @@ class Mutant(NamedTuple):
 def mutants(text: str) -> Iterator[Mutant]:
     """All faults of a module, in the order in which they stand there."""
     tree = ast.parse(text)
+    for what, number, change in _faults(tree):
+        changed = copy.deepcopy(tree)
+        change(list(ast.walk(changed))[number])
+        yield Mutant(what, ast.unparse(ast.fix_missing_locations(changed)))
+
+
+def faults(text: str) -> list[str]:
+    """What ``mutants`` tells of each fault, without making it."""
+    return [what for what, _, _ in _faults(ast.parse(text))]
+
+
+def _faults(tree: ast.Module) -> Iterator[tuple[str, int, Callable[[Any], None]]]:
+    """In words, the number of the node as ``ast.walk`` comes by it, and what is done to it."""
     ignored = _ignored(tree)
     around = {id(inner): node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
     for number, node in enumerate(ast.walk(tree)):
         if id(node) not in ignored:
             for name, change in chain(_turned(node), _shifted(node), _dropped(node)):
-                changed = copy.deepcopy(tree)
-                change(list(ast.walk(changed))[number])
-                where = f"line {getattr(node, 'lineno', 0)}: {name}: {_called(node, around)}"
-                yield Mutant(where, ast.unparse(ast.fix_missing_locations(changed)))
+                yield f"line {getattr(node, 'lineno', 0)}: {name}: {_called(node, around)}", number, change
 
 
 def _called(node: ast.AST, around: Mapping[int, ast.AST]) -> str:

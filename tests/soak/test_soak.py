@@ -21,7 +21,9 @@ from tests.soak.slow_surges import run_slowly
 HOURS = 2.0
 # Small clusters, which are cheap: `python -m tests.soak` runs far more, and large ones.
 SMALL = [seed for seed in range(1, 41) if drawn(seed, HOURS, policy_text).nodes <= 8]
-SEEDS, OTHERS = SMALL[:6], SMALL[6:16]
+SEEDS = SMALL[:6]
+# `make soak-share` runs 12 and 15 too: they take as long as all the others, and strike nothing that those do not.
+OTHERS = sorted({*SMALL[6:16]} - {12, 15})
 KILL_POINTS = 16
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.mutation.equivalent import EQUIVALENT
-from tests.mutation.mutants import mutants
+from tests.mutation.mutants import faults, mutants
 from tests.mutation.rooms import ROOMS
 from tests.mutation.swapping import NotSwappableError, swap
 from tests.paths import ROOT
@@ -63,7 +63,12 @@ def test_what_only_a_new_import_brings_into_force_is_refused(module: ModuleType,
 def test_faults_that_are_none_are_still_made(room: str, module: str, known: str) -> None:
     """A reason for what is not there any more has to go, and one reason excuses no second fault that reads alike."""
     text = (ROOT / ROOMS[room].path / f"{module}.py").read_text(encoding="utf-8")
-    assert [mutant.what.partition(": ")[2] for mutant in mutants(text)].count(known) == 1
+    assert [what.partition(": ")[2] for what in faults(text)].count(known) == 1
+
+
+def test_what_is_told_of_faults_is_told_without_making_them() -> None:
+    """The same, in the same order."""
+    assert faults(TEXT) == [mutant.what for mutant in mutants(TEXT)]
 
 
 def test_a_constant_is_told_with_what_stands_around_it() -> None:

@@ -32,7 +32,8 @@ def run(folder: Path, names: list[str], *options: str) -> subprocess.CompletedPr
     (folder / "conftest.py").write_text("from tests.second_attempts import pytest_configure\n")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
     environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_XDIST")}
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider", *options, "."]
+    without = (f"-pno:{name}" for name in ("randomly", "cacheprovider", "hypothesispytest", "schemathesis"))
+    command = [sys.executable, "-m", "pytest", *without, *options, "."]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 

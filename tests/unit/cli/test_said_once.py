@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -11,18 +12,21 @@ from rescheduler.model.plan.plan import Plan
 from rescheduler.report.plan.headline import CLAUSES, headlines
 from tests.paths import EXAMPLES
 from tests.unit.adapters.api_objects import pod_object
+from tests.unit.cli.conftest import Answer
 from tests.unit.cli.desk import NODES, Desk
-from tests.unit.cli.test_examples import document
 
 OBJECTIVES = ("MakeRoom", "EmptyNodes", "SpreadLoad", "FaultDomains", "SeparateAntagonists", "SchedulerScore")
 
 
 @pytest.mark.parametrize("recording", ["small.json", "infeasible.json"])
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_no_words_of_the_sentence_come_again_in_the_message_below_it(name: str, recording: str) -> None:
+def test_no_words_of_the_sentence_come_again_in_the_message_below_it(
+    shell: Callable[..., Answer], name: str, recording: str
+) -> None:
     """Neither what was reached nor any clause of the message stands in both."""
-    found = document("plan", "--objective", name, "-f", str(EXAMPLES / recording))
-    plan = msgspec.convert(found, Plan)
+    answer = shell("plan", "--objective", name, "-f", str(EXAMPLES / recording), "-o", "json")
+    assert answer.code == 0, answer.err
+    plan = msgspec.json.decode(answer.out, type=Plan)
     (_, sentence), *rest = headlines(plan)
     (reached,) = re.findall(r"^\w+: (.+?)(?:, by| \()", sentence)
     for message in (text for _, text in rest):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from rescheduler.cli.main import main
 from tests.paths import EXAMPLES, ROOT
 
 POLICIES = sorted(file.name for file in (ROOT / "policies").glob("*.yaml"))
@@ -38,30 +38,35 @@ def recording(folder: Path, policy: str) -> str:
     return str(path)
 
 
-def simulated(folder: Path, policy: str) -> Any:
-    """What a simulation of a policy comes to."""
-    done = subprocess.run(
-        [sys.executable, "-m", "rescheduler", "simulate", "--policy", f"policies/{policy}", "-o", "json",
-         "--deadline", "60s", "-f", recording(folder, policy)],
-        capture_output=True, text=True, timeout=200, cwd=ROOT, env={**os.environ, "XDG_STATE_HOME": str(folder)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+@pytest.fixture
+def simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What the simulation of a policy comes to; its files are named as they lie in the repository."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    def run(policy: str) -> Any:
+        given = ("--policy", f"policies/{policy}", "-f", recording(tmp_path, policy))
+        code = main(("simulate", "-o", "json", "--deadline", "60s", *given))
+        printed = capsys.readouterr()
+        assert code == 0, printed.err
+        return json.loads(printed.out)
+
+    return run
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_policy_runs_in_the_simulator(tmp_path: Path, policy: str) -> None:
+def test_every_policy_runs_in_the_simulator(simulated: Any, policy: str) -> None:
     """Its plan ends as planned or elsewhere without harm, and each objective says what it reached."""
-    result = simulated(tmp_path, policy)
+    result = simulated(policy)
     outcomes = {item["outcome"] for item in result["moves"] + result["placements"]}
     assert outcomes <= {"Landed", "LandedElsewhere"}
     assert all(item["status"] in ("OPTIMAL", "FEASIBLE", "INFEASIBLE") for item in result["objectives"])
 
 
 @pytest.mark.parametrize("policy", ["pending-only.yaml", "volcano.yaml", "trimaran.yaml"])
-def test_pending_pods_get_their_room(tmp_path: Path, policy: str) -> None:
+def test_pending_pods_get_their_room(simulated: Any, policy: str) -> None:
     """All that want a place, under the scheduler that the policy is for."""
-    made = simulated(tmp_path, policy)["objectives"][0]
+    made = simulated(policy)["objectives"][0]
     assert (made["name"], made["helped"]) == ("MakeRoom", made["wanted"])
     assert made["wanted"] > 0
 

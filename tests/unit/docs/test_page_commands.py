@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 
 import pytest
 
+from rescheduler.cli.main import main
 from tests.paths import EXAMPLES, ROOT
 from tests.unit.docs.page_commands import (
     RULES,
@@ -25,6 +31,7 @@ from tests.unit.docs.page_commands import (
 
 ALL = commands()
 RUN = [one for one in ALL if (rule := rule_of(one)) and rule.way in (Way.AS_IT_STANDS, Way.ON_THE_RECORDING)]
+FOR_A_SHELL = frozenset("|<>&;$*`")
 SECONDS = re.compile(r"\d+(\.\d+)? s\b")
 
 
@@ -39,18 +46,45 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return plans | {"cluster.json": recording, "recording.json.gz": gzip.compress(recording)}
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """In a shell, with nobody at a terminal."""
+class Answer(NamedTuple):
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(command: str, folder: Path) -> Answer:
+    """With nobody at a terminal: in a shell, and in this process where a shell does nothing but start the program."""
+    program, *arguments = shlex.split(command)
+    needs_a_shell = FOR_A_SHELL & {*command} or program != "rescheduler"
+    return in_a_shell(command, folder) if needs_a_shell else here(arguments, folder)
+
+
+def in_a_shell(command: str, folder: Path) -> Answer:
+    """As a person types it."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
+    environment = {**os.environ, "PATH": path, "COLUMNS": "120"}
+    done = subprocess.run(
         ["bash", "-euc", command],
         cwd=folder,
-        env={**os.environ, "PATH": path, "COLUMNS": "120"},
+        env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=240,
     )
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def here(arguments: list[str], folder: Path) -> Answer:
+    """What the console script does, without the start of a process, which takes longer than most commands."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+        mock.patch.dict(os.environ, {"COLUMNS": "120"}), mock.patch("sys.stdin", io.StringIO()),
+    ):  # fmt: skip
+        return Answer(main(arguments), out.getvalue(), err.getvalue())
 
 
 def test_every_command_is_classed() -> None:

@@ -76,6 +76,7 @@ class Layout:
         self.shards = [shard for shard in shards if self._standing(shard) and not self._is_forgotten(shard)]
         standing = {entry.number: entry for shard in self.shards for entry in shard.entries}
         self.loose = [entry for entry in ledger.entries if not _is_same(standing.get(entry.number), entry)]
+        self._packed: dict[tuple[int, ...], bytes] = {}
 
     def main_content(self) -> Content:
         """What is to stand in the main object."""
@@ -103,7 +104,10 @@ class Layout:
         head = head_of(self.ledger, [shard.mark for shard in self.shards])
         latest = max((entry.at for entry in self.ledger.entries), default=0.0)
         data = {FORMAT_KEY: FORMAT, DATA_KEY: write_head(head)}
-        return Content(data, {PACKED_KEY: pack(entries)} if entries else {}, self.ledger.plan, latest)
+        numbers = tuple(entry.number for entry in entries)
+        if entries and numbers not in self._packed:
+            self._packed[numbers] = pack(entries)
+        return Content(data, {PACKED_KEY: self._packed[numbers]} if entries else {}, self.ledger.plan, latest)
 
     def _standing(self, shard: Shard) -> list[LedgerEntry]:
         """Those of its entries that have not changed since."""
@@ -118,8 +122,11 @@ class Layout:
         closed = [entry for entry in self.loose if not entry.is_debt]
         if len(closed) > CHUNK:
             return closed
-        open_size = self.open_size  # to know it, all that is open is packed
-        if closed and size_of(self.main_content()) - open_size > self._closed_bytes:
+        size = size_of(self.main_content())
+        if size <= min(self._closed_bytes, MUCH_OPEN_BYTES):
+            return []
+        open_size = self.open_size
+        if closed and size - open_size > self._closed_bytes:
             return closed
         return [entry for entry in self.loose if entry.is_debt][:-NEWEST] if open_size > MUCH_OPEN_BYTES else []
 

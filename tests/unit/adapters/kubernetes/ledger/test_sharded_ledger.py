@@ -465,7 +465,7 @@ def test_open_evictions_that_fill_all_slots_stop_the_next_one(monkeypatch: pytes
 
 def test_at_the_end_of_the_slots_what_counts_no_more_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """And where everything counts, nothing is evicted any more; what is there stays readable."""
-    monkeypatch.setattr(ledger_layout, "SLOTS", 4)
+    monkeypatch.setattr(ledger_layout, "SLOTS", 2)
     objects = MemoryObjects()
     writer = writer_on(objects)
     few = structs.replace(entry("new", number=0, state=EntryState.INTENDED))
