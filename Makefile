@@ -61,9 +61,9 @@ ifdef KUBERNETES
 export RESCHEDULER_KUBERNETES_VERSION := $(KUBERNETES)
 endif
 
-# By the file, in the order of their names: short files last would leave one worker alone with the longest. Three, for
+# By the file, in the order of their names: short files last would leave one worker alone with the longest. Four, for
 # scenes mostly wait: two leave two cores idle for two thirds of the time.
-E2E := pytest tests/cluster tests/metrics tests/browser tests/engines -n 3 --dist loadfile --no-loadscope-reorder -p no:randomly --timeout=900 --reruns 1
+E2E := pytest tests/cluster tests/metrics tests/browser tests/engines -n 4 --dist loadfile --no-loadscope-reorder -p no:randomly --timeout=900 --reruns 1
 
 e2e: $(DEPLOY_STAMP) control-plane test-packages ## tests on a real control plane (built once, about 10 minutes), real metrics servers and a browser
 	$(BIN)/$(E2E) -m "e2e and not campaign" --durations=60

@@ -77,9 +77,8 @@ def _told(point: KillPoint) -> str:
     return f"{point.guidance}-{point.seed}-call-{point.call}-{point.phase.replace(' ', '-')}"
 
 
-@pytest.mark.parametrize("share", range(4))
-def test_killed_at_any_call(share: int) -> None:
+def test_killed_at_any_call() -> None:
     """Killed before, in or after a call and started again: budgets hold, no pod goes twice, nothing is left behind."""
-    for point in some_of(KILL_POINTS)[share::4]:
+    for point in some_of(KILL_POINTS):
         _, outcome, _ = run_point(point)
         assert not outcome.violations, f"{_told(point)}\n{failure(outcome)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def test_published_files_are_fresh(name: str) -> None:
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generated()[name]
 
 
+@cache
 def validator() -> Any:
     """A validator of policies by their published schema, itself checked."""
     jsonschema.Draft202012Validator.check_schema(policy_schema())
