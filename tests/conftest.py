@@ -25,3 +25,4 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end: whoever looks for garbage need not go through it each time."""
     gc.freeze()
+    gc.set_threshold(10_000, 20)

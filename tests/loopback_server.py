@@ -73,6 +73,7 @@ def loopback_server(answer: Callable[[Request], Answer]) -> Iterator[LoopbackSer
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             """Keep quiet."""

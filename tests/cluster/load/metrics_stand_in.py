@@ -52,6 +52,7 @@ def metrics_stand_in(plane: ControlPlane, answers: Answers) -> Iterator[None]:
 def _server(answers: Answers) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)

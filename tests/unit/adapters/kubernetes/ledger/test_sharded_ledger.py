@@ -94,11 +94,14 @@ def test_bytes_that_are_no_entries_are_told(packed: bytes) -> None:
         unpack(packed)
 
 
-def test_an_eviction_writes_at_most_16_kb_on_a_ledger_of_20000_entries() -> None:
-    """Intent and closing, through every moving out that falls due on the way; everything still counts."""
+def test_an_eviction_writes_at_most_16_kb_on_a_ledger_of_thousands_of_entries() -> None:
+    """Intent and closing, through every moving out that falls due on the way; everything still counts.
+
+    tests/cluster/faults/test_ledger.py does it beside 20,000, on a real control plane.
+    """
     objects = MemoryObjects()
-    written(objects, ledger_with(lifelike(20_000)))
-    assert len(objects.ledger().entries) == 20_000
+    written(objects, ledger_with(lifelike(6_000)))
+    assert len(objects.ledger().entries) == 6_000
     writer = writer_on(objects)
     objects.sizes.clear()
     per_eviction, moved_out = [], 0
@@ -110,10 +113,10 @@ def test_an_eviction_writes_at_most_16_kb_on_a_ledger_of_20000_entries() -> None
         objects.sizes.clear()
     assert max(per_eviction) <= WHOLE_EVICTION
     assert moved_out, "nothing moved out: the figure says nothing"
-    assert len(objects.ledger().entries) == 20_150
+    assert len(objects.ledger().entries) == 6_150
 
 
-def test_all_20000_are_read_at_the_start_and_nothing_again_but_one() -> None:
+def test_all_are_read_at_the_start_and_nothing_again_but_one() -> None:
     """A process looks at every shard once, and later at one at each reading, each time another."""
     objects = MemoryObjects()
     written(objects, ledger_with(lifelike(3_000)))

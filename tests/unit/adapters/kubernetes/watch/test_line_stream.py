@@ -133,6 +133,7 @@ def chunked(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
 
         def do_GET(self) -> None:
             self.send_response(200)
