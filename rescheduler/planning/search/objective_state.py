@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rescheduler.model.columns.arrays import IntArray
 from rescheduler.model.usage.usage import FloatArray
@@ -24,3 +24,12 @@ class ObjectiveState(Protocol):
 
     def move(self, row: int, node: int) -> None:
         """Take a pod to a node."""
+
+
+@runtime_checkable
+class StrictState(Protocol):
+    """An objective that forbids some ends, whatever they cost."""
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether a plan may end with the placement as it stands."""

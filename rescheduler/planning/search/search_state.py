@@ -14,7 +14,7 @@ from rescheduler.planning.problem.harm import harmful_departures
 from rescheduler.planning.problem.prices import HIGHEST_PRICE, relative_price
 from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import RemainingLimits
-from rescheduler.planning.search.objective_state import ObjectiveState
+from rescheduler.planning.search.objective_state import ObjectiveState, StrictState
 
 SAME = 1e-9
 """Costs that differ by less are equal."""
@@ -170,7 +170,12 @@ class SearchState:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether every guard is as well off as at the start."""
+        """Whether every guard is as well off as at the start, and the objective allows a plan to end here.
+
+        It may not although it allowed each move: where one of them was undone, its pod stands beside those that came.
+        """
+        if isinstance(self.state, StrictState) and not self.state.is_allowed:
+            return False
         pairs = zip(self.guards, self._guard_start, strict=True)
         return all(guard.cost <= start + SAME * max(1.0, abs(start)) for guard, start in pairs)
 

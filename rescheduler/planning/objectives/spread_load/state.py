@@ -61,8 +61,14 @@ class LoadState(ObjectiveState):
         self._excess: FloatArray = (self.load.use - self.load.allowed) / unit
         self._excess[:, ~self.load.is_known] = -np.inf
         self._over: FloatArray = self._positive(self._excess)
+        self._over_before = self._over.copy()
         self._moved: FloatArray = np.zeros_like(self._excess)
         self.cost = float(self._over.sum())
+
+    @property
+    def is_allowed(self) -> bool:
+        """See StrictState."""
+        return not self._is_strict or bool((self._over <= self._over_before + TOLERANCE).all())
 
     def change(self, row: int) -> FloatArray:
         """See ObjectiveState; infinite for nodes that a strict state forbids."""
