@@ -20,6 +20,16 @@ DRIPPING = "dripping"
 CUT_OFF = "cut off"
 
 
+class PromptAnswers:
+    """What every request handler of a test begins with: kept connections, nothing held back, no log."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer's body waits 40 ms for the word that its headers have come
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Keep quiet."""
+
+
 class Request(NamedTuple):
     """One request as it came. Header names are in lower case."""
 
@@ -71,13 +81,7 @@ def loopback_server(answer: Callable[[Request], Answer]) -> Iterator[LoopbackSer
     """Serve until the block ends."""
     closing = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Keep quiet."""
-
+    class Handler(PromptAnswers, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}

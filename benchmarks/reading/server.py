@@ -8,19 +8,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from benchmarks.reading.data import node_pages, pod_pages
+from tests.loopback_server import PromptAnswers
 
 _EMPTY = b'{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}'
 
 
-class Pages(BaseHTTPRequestHandler):
+class Pages(PromptAnswers, BaseHTTPRequestHandler):
     """Serves what ``pages`` holds: the continue token is the number of objects already sent."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     pages: ClassVar[dict[str, dict[str, bytes]]] = {}
 
     def do_GET(self) -> None:
@@ -50,9 +49,6 @@ class Pages(BaseHTTPRequestHandler):
         else:
             self.close_connection = True
             self.rfile.read(1)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+from tests.loopback_server import PromptAnswers
+
 Row = dict[str, Any]
 
 
@@ -55,11 +57,9 @@ class Proxy:
             return Exchange(form.get("query", ""), error.read())
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(PromptAnswers, BaseHTTPRequestHandler):
     """One connection of a client."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     proxy: Proxy
 
     def do_POST(self) -> None:
@@ -67,9 +67,6 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         self.proxy.queries += 1
         self.proxy.fault(self, self.proxy.ask(self.path, body))
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the server's own name
-        """Nothing is logged."""
 
     def begin(self, length: int, status: int = 200) -> None:
         """Send the head of an answer."""

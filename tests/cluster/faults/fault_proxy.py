@@ -15,6 +15,7 @@ import urllib3
 import yaml
 
 from tests.cluster.plane.kubeconfig import read_kubeconfig
+from tests.loopback_server import PromptAnswers
 
 HOP_BY_HOP = ("connection", "transfer-encoding", "content-length", "keep-alive", "host")
 
@@ -113,13 +114,7 @@ class FaultProxy:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         proxy = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                """Keep quiet."""
-
+        class Handler(PromptAnswers, BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 answer = proxy.answer(self.command, self.path, body, dict(self.headers.items()))

@@ -16,6 +16,7 @@ from tests.cluster.api import Manifest
 from tests.cluster.load.metrics_server import GROUP, registered_metrics
 from tests.cluster.plane.certificates import Authority
 from tests.cluster.plane.control_plane import ControlPlane
+from tests.loopback_server import PromptAnswers
 
 VERSION: Final = f"{GROUP}/v1beta1"
 RESOURCES: Final[Manifest] = {
@@ -50,10 +51,7 @@ def metrics_stand_in(plane: ControlPlane, answers: Answers) -> Iterator[None]:
 
 
 def _server(answers: Answers) -> ThreadingHTTPServer:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
-
+    class Handler(PromptAnswers, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             url = urlsplit(self.path)
             below = [part for part in url.path.split("/") if part][3:]
@@ -66,9 +64,6 @@ def _server(answers: Answers) -> ThreadingHTTPServer:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Keep quiet."""
 
     return ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 

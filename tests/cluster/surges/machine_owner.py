@@ -15,13 +15,13 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 from tests.cluster.api import ApiError, Manifest
 from tests.cluster.cluster import Cluster, condition
 from tests.cluster.plane.control_plane import ControlPlane
 from tests.cluster.shapes import pod_template
 from tests.cluster.waiting import wait_until
+from tests.loopback_server import PromptAnswers
 
 ASK = "descheduler.alpha.kubernetes.io/request-evict-only"
 MARK = "descheduler.alpha.kubernetes.io/eviction-in-progress"
@@ -134,10 +134,7 @@ class MachineOwner:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         owner = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
-
+        class Handler(PromptAnswers, BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 answer = {
@@ -150,9 +147,6 @@ class MachineOwner:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                """No line for each request."""
 
         return Handler
 

@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from tests.loopback_server import PromptAnswers
+
 
 class Request(NamedTuple):
     """One request as it arrived."""
@@ -80,10 +82,7 @@ def serving(handle: Callable[[Request], Answer]) -> Iterator[FakeApiServer]:
     """Run a server for the length of a ``with`` block."""
     fake = FakeApiServer(handle)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else each answer's body waits 40 ms for the word that its headers have come
-
+    class Handler(PromptAnswers, BaseHTTPRequestHandler):
         def _serve(self) -> None:
             split = urlsplit(self.path)
             params = {key: values[0] for key, values in parse_qs(split.query).items()}
@@ -102,9 +101,6 @@ def serving(handle: Callable[[Request], Answer]) -> Iterator[FakeApiServer]:
                 self.close_connection = True
 
         do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _serve  # noqa: N815
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

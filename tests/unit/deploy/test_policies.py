@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rescheduler.cli.main import main
 from tests.paths import EXAMPLES, ROOT
+from tests.unit.cli.conftest import Answer, shell
+
+__all__ = ["shell"]
 
 POLICIES = sorted(file.name for file in (ROOT / "policies").glob("*.yaml"))
 SMALL = json.loads((EXAMPLES / "small.json").read_text())
@@ -39,17 +42,16 @@ def recording(folder: Path, policy: str) -> str:
 
 
 @pytest.fixture
-def simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+def simulated(tmp_path: Path, shell: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch) -> Any:
     """What the simulation of a policy comes to; its files are named as they lie in the repository."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     def run(policy: str) -> Any:
         given = ("--policy", f"policies/{policy}", "-f", recording(tmp_path, policy))
-        code = main(("simulate", "-o", "json", "--deadline", "60s", *given))
-        printed = capsys.readouterr()
-        assert code == 0, printed.err
-        return json.loads(printed.out)
+        answer = shell("simulate", "-o", "json", "--deadline", "60s", *given)
+        assert answer.code == 0, answer.err
+        return json.loads(answer.out)
 
     return run
 

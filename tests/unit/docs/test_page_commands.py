@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
-from unittest import mock
 
 import pytest
 
-from rescheduler.cli.main import main
 from tests.paths import EXAMPLES, ROOT
+from tests.unit.cli.conftest import Answer, shell
 from tests.unit.docs.page_commands import (
     RULES,
     Command,
@@ -29,6 +26,7 @@ from tests.unit.docs.page_commands import (
     written,
 )
 
+__all__ = ["shell"]
 ALL = commands()
 RUN = [one for one in ALL if (rule := rule_of(one)) and rule.way in (Way.AS_IT_STANDS, Way.ON_THE_RECORDING)]
 FOR_A_SHELL = frozenset("|<>&;$*`")
@@ -40,35 +38,19 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Files that pages made by earlier commands: plans of the recording, and recordings."""
     folder = tmp_path_factory.mktemp("given")
     prepared(folder)
-    plan = run("rescheduler plan -o json -f docs/examples/small.json", folder).stdout.encode()
+    plan = in_a_shell("rescheduler plan -o json -f docs/examples/small.json", folder).out.encode()
     recording = (EXAMPLES / "small.json").read_bytes()
     plans = dict.fromkeys(("plan.json", "before.json", "after.json", "monday.json", "tuesday.json"), plan)
     return plans | {"cluster.json": recording, "recording.json.gz": gzip.compress(recording)}
 
 
-class Answer(NamedTuple):
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(command: str, folder: Path) -> Answer:
-    """With nobody at a terminal: in a shell, and in this process where a shell does nothing but start the program."""
-    program, *arguments = shlex.split(command)
-    needs_a_shell = FOR_A_SHELL & {*command} or program != "rescheduler"
-    return in_a_shell(command, folder) if needs_a_shell else here(arguments, folder)
-
-
 def in_a_shell(command: str, folder: Path) -> Answer:
-    """As a person types it."""
+    """As a person types it, with nobody at a terminal."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "COLUMNS": "120"}
     done = subprocess.run(
         ["bash", "-euc", command],
         cwd=folder,
-        env=environment,
+        env={**os.environ, "PATH": path, "COLUMNS": "120"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -77,14 +59,18 @@ def in_a_shell(command: str, folder: Path) -> Answer:
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
-def here(arguments: list[str], folder: Path) -> Answer:
-    """What the console script does, without the start of a process, which takes longer than most commands."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
-        mock.patch.dict(os.environ, {"COLUMNS": "120"}), mock.patch("sys.stdin", io.StringIO()),
-    ):  # fmt: skip
-        return Answer(main(arguments), out.getvalue(), err.getvalue())
+@pytest.fixture
+def run(tmp_path: Path, shell: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Answer]:
+    """In this process where a shell does nothing but start the program: that takes longer than most commands."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run_one(command: str) -> Answer:
+        program, *arguments = shlex.split(command)
+        needs_a_shell = FOR_A_SHELL & {*command} or program != "rescheduler"
+        return in_a_shell(command, tmp_path) if needs_a_shell else shell(*arguments)
+
+    return run_one
 
 
 def test_every_command_is_classed() -> None:
@@ -107,7 +93,7 @@ def test_what_is_not_run_has_a_reason_and_the_tests_that_it_names_exist() -> Non
 
 @pytest.mark.parametrize("command", RUN, ids=[f"{one.page}: {one.bare}" for one in RUN])
 def test_a_command_of_a_page_works_and_answers_as_shown(
-    command: Command, given: dict[str, bytes], tmp_path: Path
+    command: Command, given: dict[str, bytes], run: Callable[[str], Answer], tmp_path: Path
 ) -> None:
     """It exits with 0, writes what it names, and prints the lines that the page shows, in their order."""
     prepared(tmp_path)
@@ -120,13 +106,13 @@ def test_a_command_of_a_page_works_and_answers_as_shown(
     text = on_recording(command.bare) if is_live else command.bare
     if command.shown and text.startswith("rescheduler plan"):
         text += " --deadline 10m"  # what is proven in a moment is proven on a busy machine too
-    done = run(text, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
+    done = run(text)
+    assert done.code == 0, done.err
+    assert "Traceback" not in done.err
     for name in written(command.bare):
         assert (tmp_path / name).stat().st_size > 0
-    assert done.stdout or written(command.bare) or "; " in command.bare
-    assert missing(command.shown, done.stdout) == []
+    assert done.out or written(command.bare) or "; " in command.bare
+    assert missing(command.shown, done.out) == []
 
 
 def missing(shown: tuple[str, ...], answer: str) -> list[str]:

@@ -29,6 +29,7 @@ from rescheduler.adapters.kubernetes.client.failures import (
     ServerBusyError,
 )
 from rescheduler.extension_points import ClusterError
+from tests.loopback_server import PromptAnswers
 from tests.unit.adapters.fake_api_server import serving, status
 from tests.unit.adapters.kubernetes.client.test_connection import always
 
@@ -131,10 +132,7 @@ def chunked(
     """A connection to a server that begins each answer with its head. ``is_kept``: nothing ends while this lasts."""
     done = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # as in tests/unit/adapters/fake_api_server.py
-
+    class Handler(PromptAnswers, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Transfer-Encoding", "chunked")
@@ -142,9 +140,6 @@ def chunked(
             answer(self)
             if is_kept:
                 done.wait(30)
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
