@@ -15,6 +15,7 @@ from msgspec.structs import replace as with_changes
 from rescheduler.checker.checker import check_plan, check_rest
 from rescheduler.checker.needs import check_needs
 from rescheduler.checker.recounts.recounts import Recount, recounts_of
+from rescheduler.checker.violation import Violation
 from rescheduler.costs.node_prices import NodePrices, node_prices, price_warnings
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.disruption.absent_kinds import absent_kinds
@@ -257,7 +258,7 @@ def observed_load(policy: Policy, load: UsageWindows | None, columns: Columns) -
 
 def prove_rest(
     cluster: Cluster, plan: Plan, policy: Policy, selection: Selection, schedulers: Schedulers = DEFAULTS
-) -> Sequence[str]:
+) -> Sequence[Violation]:
     """What speaks against the rest of a plan on a fresh snapshot; empty: it still holds, in every order it allows.
 
     Whether workloads are at rest is the gate's question: it knows which of the instability is this plan's own.
@@ -267,4 +268,4 @@ def prove_rest(
     eligibility = decide_eligibility(cluster, with_unrest(policy), selection, schedulers.names, only=named)
     found = check_rest(cluster, plan, eligibility, schedulers.rules(cluster))
     needs = check_needs(cluster, plan, needs_of(plan.moves, cluster), eligibility)
-    return [item.message for item in (*found, *needs)]
+    return (*found, *needs)

@@ -72,7 +72,7 @@ def check_objectives(plan: Plan) -> Iterator[Violation]:
 
 def _not_allowed(pod: Pod, act: str, refusal: Refusal | None) -> Violation:
     reason = "" if refusal is None else f" ({refusal.rule}: {refusal.message})"
-    return Violation("Eligibility", f"{pod.key} may not be {act}{reason}")
+    return Violation("Eligibility", f"{pod.key} may not be {act}{reason}", pod.key)
 
 
 def _check_move(cluster: Cluster, move: Move, index_of: dict[str, int]) -> Iterator[Violation]:

@@ -97,7 +97,8 @@ def _objections(world: World, arrival: Arrival, others: Others, when: str) -> It
             continue  # the pod's scheduler does not ask
         reason = predicate(arrival, others, world)
         if reason is not None:
-            yield Violation(rule, f"{arrival.pod.key} {when} to {arrival.node.name}: {reason}")
+            told = f"{arrival.pod.key} {when} to {arrival.node.name}: {reason}"
+            yield Violation(rule, told, arrival.pod.key)
 
 
 def _land(world: World, arrivals: Sequence[Arrival]) -> None:

@@ -91,6 +91,7 @@ class FreshCluster:
 
     def _take(self, found: Cluster) -> Cluster:
         self._found = found
+        _ = found.pods_by_owner_uid  # worked out here once, each later snapshot has it from the one before
         self.taints = leaving_taints(found)
         self.now = self._as_seen(without_leaving_taints(without_placeholders(found)))
         return self.now

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import greenlet
 
+from rescheduler.checker.violation import Violation
 from rescheduler.composition.live import executors
 from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
@@ -49,14 +50,14 @@ def proofs(*, has_proof: bool) -> Iterator[None]:
     """While this lasts, rounds prove the rest of a plan, or take nearly every plan for proven."""
     original = executors.prove_rest
     if not has_proof:
-        executors.prove_rest = _blind_proof  # type: ignore[assignment]
+        executors.prove_rest = _blind_proof
     try:
         yield
     finally:
         executors.prove_rest = original
 
 
-def _blind_proof(cluster: Cluster, rest: Plan, *_: object) -> Sequence[str]:
+def _blind_proof(cluster: Cluster, rest: Plan, *_: object) -> Sequence[Violation]:
     """A checker that sees nothing but whether later destinations are there at all (room is kept on them early)."""
     later = [move for move in rest.moves if move.wave > 1 and move.to_node not in cluster.node_by_name]
-    return [f"{move.to_node} is not there" for move in later]
+    return [Violation("NodeExists", f"{move.to_node} is not there") for move in later]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from secrets import token_hex
@@ -10,6 +10,7 @@ from secrets import token_hex
 from msgspec import structs
 
 from rescheduler.adapters.clock import SystemClock
+from rescheduler.checker.violation import Violation
 from rescheduler.composition.foretelling import improve
 from rescheduler.composition.foretelling import plan as foretell
 from rescheduler.composition.live.carrying_out import carried_out, executor_for, refuse_taints
@@ -60,7 +61,7 @@ class ChosenVictims:
         """Plugins that choose pods by their state."""
         return frozenset(plugin for _, plugin in by_state(self.written))
 
-    def proof(self, cluster: Cluster, rest: Plan) -> list[str]:
+    def proof(self, cluster: Cluster, rest: Plan) -> Sequence[Violation]:
         """What speaks against the rest of a plan on a fresh snapshot."""
         return prove_foretold(cluster, rest, self.policy, self.selection, self.schedulers, self.plugins_by_state)
 
@@ -82,10 +83,10 @@ class PlannedEnds(ChosenVictims):
         """Whether a plugin asked for the pod of a move to go for the state that it is in."""
         return move.objective in self.plugins_by_state
 
-    def proof(self, cluster: Cluster, rest: Plan) -> list[str]:
+    def proof(self, cluster: Cluster, rest: Plan) -> Sequence[Violation]:
         """What speaks against the rest of a plan on a fresh snapshot: as for every other plan of ours."""
         judged_by = with_unready(self.policy) if any(map(self.need_not_be_ready, rest.moves)) else self.policy
-        return [*prove_rest(cluster, rest, judged_by, self.selection, self.schedulers)]
+        return prove_rest(cluster, rest, judged_by, self.selection, self.schedulers)
 
 
 def ways_of(chosen: ChosenVictims) -> Ways:

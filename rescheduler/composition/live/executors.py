@@ -10,6 +10,7 @@ from typing import Any
 from rescheduler.cycle import prove_rest
 from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.run.executor import Executor, HoldSettings
+from rescheduler.execution.run.proving import Objection, Proof
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import Clock, ExecutionTarget, Gate
 from rescheduler.model.objects.cluster import Cluster
@@ -25,7 +26,7 @@ class Ways:
     """How plans are proven and carried out. ``lenient``: moves whose pods need not be Ready, for the gate."""
 
     executor: Callable[..., Executor] = Executor
-    proof: Callable[[Cluster, Plan], Sequence[str]] | None = None
+    proof: Proof | None = None
     as_seen: Callable[[Cluster], Cluster] | None = None
     lenient: Callable[[Move], bool] = lambda _: False
 
@@ -65,7 +66,7 @@ def executor_under(
     """
     surge, migration = policy.disruption.surge, policy.disruption.migration
 
-    def own_proof(cluster: Cluster, rest: Plan) -> Sequence[str]:
+    def own_proof(cluster: Cluster, rest: Plan) -> Sequence[Objection]:
         return prove_rest(cluster, rest, policy, selection, schedulers)
 
     return ways.executor(

@@ -11,10 +11,10 @@ from rescheduler.adapters.kubernetes.client.failures import ForbiddenError, Inva
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
 from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, shown_by
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
 from rescheduler.adapters.kubernetes.watch.watched_reads import WatchedReads
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
 from rescheduler.model.plan.plan import Plan
 

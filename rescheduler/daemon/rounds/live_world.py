@@ -15,10 +15,10 @@ from rescheduler.adapters.kubernetes.reading.network_policies import ReaderForSu
 from rescheduler.adapters.kubernetes.reading.reader import LiveReader
 from rescheduler.adapters.kubernetes.rights.surge_rights import why_no_surges
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
 from rescheduler.adapters.kubernetes.watch.watched_reads import WatchedReads
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from rescheduler.adapters.telemetry.eviction_news import EvictionNews, ToldLedgerStore
 from rescheduler.composition.live.cluster_source import ClusterOptions, with_network_policies
 from rescheduler.composition.live.guarding import Guard, guarded

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rescheduler.checker.checker import check_rest
+from rescheduler.checker.violation import Violation
 from rescheduler.descheduler.cycle import Chosen
 from rescheduler.descheduler.landing import foretell
 from rescheduler.disruption.eligibility import decide_eligibility
@@ -18,7 +19,7 @@ from rescheduler.scheduling.schedulers import Schedulers
 
 def prove_foretold(
     cluster: Cluster, rest: Plan, policy: Policy, selection: Selection, schedulers: Schedulers, plugins: frozenset[str]
-) -> list[str]:
+) -> Sequence[Violation]:
     """What speaks against the rest; empty: it still holds. ``plugins``: whose victims need not be Ready.
 
     Which of the pods must be Ready is the gate's question, pod by pod.
@@ -26,11 +27,10 @@ def prove_foretold(
     cluster = schedulers.configured(without_leaving_taints(cluster))
     judged_by = with_unready(policy) if any(move.objective in plugins for move in rest.moves) else policy
     eligibility = decide_eligibility(cluster, with_unrest(judged_by), selection, schedulers.names)
-    found = [item.message for item in check_rest(cluster, rest, eligibility, schedulers.rules(cluster))]
-    return found or [*_waiting(cluster, rest, schedulers)]
+    return check_rest(cluster, rest, eligibility, schedulers.rules(cluster)) or [*_waiting(cluster, rest, schedulers)]
 
 
-def _waiting(cluster: Cluster, rest: Plan, schedulers: Schedulers) -> Iterator[str]:
+def _waiting(cluster: Cluster, rest: Plan, schedulers: Schedulers) -> Iterator[Violation]:
     """Replacements that would find no node any more, in the order in which their pods leave."""
     pods = cluster.pod_by_key
     victims = [
@@ -40,4 +40,4 @@ def _waiting(cluster: Cluster, rest: Plan, schedulers: Schedulers) -> Iterator[s
     ]
     for victim, landed in zip(victims, foretell(cluster, victims, schedulers), strict=True):
         if landed.landing is Landing.PENDING:
-            yield f"{victim.pod.key} stays: {landed.text}"
+            yield Violation("Destination", f"{victim.pod.key} stays: {landed.text}", victim.pod.key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -42,44 +42,40 @@ class PodBudgetStatus(NamedTuple):
 
 
 class PodDisruptionBudgets:
-    """The budgets that cover a pod; those of a namespace are recounted when one of its pods is asked about."""
+    """The budgets that cover a pod; each is recounted when one of its pods is asked about."""
 
     def __init__(self, cluster: Cluster) -> None:
         """Nothing is counted yet."""
         self._cluster = cluster
-        self._indices: dict[str, _SelectorIndex | None] = {}
+        self._indices: dict[str, _SelectorIndex] = {}
         self._statuses: dict[str, PodBudgetStatus] = {}
-
-    def _recount(self, namespace: str) -> _SelectorIndex | None:
-        """Match and recount the budgets of one namespace; None: it has none."""
-        cluster = self._cluster
-        budgets = cluster.budgets_by_namespace.get(namespace)
-        if budgets is None:
-            return None
-        index = _SelectorIndex(budgets)
-        counted = [pod.labels for pod in cluster.pods_by_namespace.get(namespace, ()) if counts_as_ready(pod)]
-        labels_of = {id(labels): labels for labels in counted}  # which replicas share
-        ready: Counter[str] = Counter()
-        for alike, number in Counter(map(id, counted)).items():
-            for budget in index.matching(labels_of[alike]):
-                ready[budget.key] += number
-        for budget in budgets:
-            for name in budget.disrupted_pods:  # granted, and the pod still looks as if nothing had happened
-                granted = cluster.pod_by_key.get(f"{namespace}/{name}")
-                if granted is not None and counts_as_ready(granted) and budget in index.matching(granted.labels):
-                    ready[budget.key] -= 1
-            self._statuses[budget.key] = PodBudgetStatus(budget, ready[budget.key], _problem(budget))
-        return index
 
     def of(self, pod: Pod) -> tuple[PodBudgetStatus, ...]:
         """How the budgets that cover the pod stand."""
-        return tuple(self._statuses[budget.key] for budget in self._covering(pod))
+        return tuple(self._status(budget) for budget in self._covering(pod))
 
     def _covering(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         if pod.namespace not in self._indices:
-            self._indices[pod.namespace] = self._recount(pod.namespace)
-        index = self._indices[pod.namespace]
-        return () if index is None else index.matching(pod.labels)
+            budgets = self._cluster.budgets_by_namespace.get(pod.namespace, ())
+            self._indices[pod.namespace] = _SelectorIndex(budgets)
+        return self._indices[pod.namespace].matching(pod.labels)
+
+    def _status(self, budget: DisruptionBudget) -> PodBudgetStatus:
+        found = self._statuses.get(budget.key)
+        if found is None:
+            found = self._statuses[budget.key] = PodBudgetStatus(budget, self._ready(budget), _problem(budget))
+        return found
+
+    def _ready(self, budget: DisruptionBudget) -> int:
+        """Pods that count for a budget, without those that it has let go and that look as if nothing had happened."""
+        cluster, namespace = self._cluster, budget.namespace
+        covered = (
+            cluster.pods_by_namespace.get(namespace, ())
+            if _is_unreadable(budget)
+            else cluster.selected(namespace, budget.selector)
+        )
+        granted = frozenset(budget.disrupted_pods)
+        return sum(counts_as_ready(pod) and pod.name not in granted for pod in covered)
 
 
 class _SelectorIndex:

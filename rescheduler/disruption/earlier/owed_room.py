@@ -75,12 +75,12 @@ def _unmade(cluster: Cluster, ledger: Ledger) -> list[_Owed]:
     standing = [
         (entry, pod) for entry, pod in named if pod is not None and pod.uid == entry.pod.uid and not pod.is_finished
     ]
-    claimed: set[str] = set()
+    named_by, claimed = cluster.pods_by_owner_uid, set[str]()
     found = []
     for entry, pod in standing:
         came = (
             other.uid
-            for other in cluster.pods_by_namespace[pod.namespace]
+            for other in (() if pod.controller is None else named_by.get(pod.controller.uid, ()))
             if other.uid not in claimed and _replaces(other, pod, entry) and cluster.owner_problem(other) is None
         )
         replacement = next(came, None)
@@ -147,8 +147,8 @@ def _takers(nodes: Iterable[Node], table: NodeTable, pod: Pod) -> Iterator[str]:
 
 
 def _replaces(other: Pod, pod: Pod, entry: LedgerEntry) -> bool:
-    """Whether a pod of the same owner came after an eviction; when pods were made is known to the second."""
-    if other.controller is None or pod.controller is None or not other.is_active:
+    """Whether a pod that names the same owner came after an eviction; when pods were made is known to the second."""
+    if other.namespace != pod.namespace or other.controller is None or pod.controller is None or not other.is_active:
         return False
     return other.controller.uid == pod.controller.uid and other.is_made_since(entry.at)
 

@@ -109,8 +109,7 @@ def siblings(pod: Pod, pods: Iterable[Pod]) -> list[Pod]:
 
 def true_siblings(pod: Pod, cluster: Cluster) -> list[Pod]:
     """Those that name the same owner, and rightly so."""
-    near = cluster.pods_by_namespace.get(pod.namespace, ())
-    return siblings(pod, (other for other in near if cluster.owner_problem(other) is None))
+    return siblings(pod, (other for other in _near(pod, cluster) if cluster.owner_problem(other) is None))
 
 
 def known_before(pod: Pod, cluster: Cluster) -> frozenset[str]:
@@ -118,8 +117,17 @@ def known_before(pod: Pod, cluster: Cluster) -> frozenset[str]:
 
     To be taken from one in which they were read anew right before the pod is evicted.
     """
-    near = cluster.pods_by_namespace.get(pod.namespace, ())
-    return frozenset(other.uid for other in siblings(pod, near)) | {pod.uid}
+    return frozenset(other.uid for other in siblings(pod, _near(pod, cluster))) | {pod.uid}
+
+
+def _near(pod: Pod, cluster: Cluster) -> Iterable[Pod]:
+    """All pods that name the owner of this one, and others."""
+    owner = selector_of(pod, cluster)
+    if owner is None or pod.controller is None:
+        return cluster.pods_by_namespace.get(pod.namespace, ())
+    named = cluster.pods_by_owner_uid.get(pod.controller.uid, ())  # of these none has finished
+    found = {other.key: other for other in (*named, *cluster.selected(pod.namespace, owner))}
+    return [found[key] for key in sorted(found)]
 
 
 class Departures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import structs
@@ -11,7 +10,6 @@ from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.model.columns.spread import ZONE
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.daemon.ledger_changes import closed, repaid
-from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.move_method import MoveMethod
@@ -27,8 +25,6 @@ class AnnouncedEvictions:
         self._earlier = earlier
         self._entries: dict[PodReference, LedgerEntry] = {}
         self._complete: set[PodReference] = set()
-        self._counted: tuple[Cluster | None, str] = (None, "")
-        self._ready: Counter[str] = Counter()
 
     @property
     def all(self) -> Sequence[LedgerEntry]:
@@ -73,10 +69,6 @@ class AnnouncedEvictions:
         cluster = fresh.now
         workload = cluster.workload_of(pod)
         node = cluster.node_by_name.get(move.from_node)
-        desired = 0
-        if workload is not None:
-            self._count(cluster, pod.namespace)
-            desired = workload.desired_replicas or 0
         return LedgerEntry(
             number=0,
             plan=plan,
@@ -86,8 +78,8 @@ class AnnouncedEvictions:
             at=round(fresh.time, 3),
             workload="" if workload is None else workload.uid,
             workload_key="" if workload is None else workload.key,
-            desired=desired,
-            ready=0 if workload is None else self._ready[workload.uid],
+            desired=0 if workload is None else workload.desired_replicas or 0,
+            ready=0 if workload is None else sum(map(_is_ready, cluster.pods_of(workload.uid))),
             zone="" if node is None else node.labels.get(ZONE, ""),
             labels={key: pod.labels[key] for key in self._label_keys if key in pod.labels},
             label_keys=self._label_keys,
@@ -99,14 +91,6 @@ class AnnouncedEvictions:
             state=EntryState.INTENDED if move.method is MoveMethod.EVICT else EntryState.SURGING,
         )
 
-    def _count(self, cluster: Cluster, namespace: str) -> None:
-        """Ready pods of each workload of a namespace, once a snapshot."""
-        if self._counted[0] is cluster and self._counted[1] == namespace:
-            return
-        self._counted = (cluster, namespace)
-        self._ready = Counter(
-            workload.uid
-            for pod in cluster.pods_by_namespace.get(namespace, ())
-            if pod.is_ready and pod.node_name and not pod.is_terminating
-            if not pod.is_finished and (workload := cluster.workload_of(pod)) is not None
-        )
+
+def _is_ready(pod: Pod) -> bool:
+    return pod.is_ready and pod.node_name is not None and not pod.is_terminating

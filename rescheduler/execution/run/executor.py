@@ -15,6 +15,7 @@ from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.plan_run import PlanRun, RunSettings
+from rescheduler.execution.run.proving import Proof
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.execution.surge.surge_core import SurgeRules
 from rescheduler.extension_points import (
@@ -66,7 +67,7 @@ class Executor:
         hold: HoldSettings,
         guidance: str,
         timeout_seconds: float,
-        proof: Callable[[Cluster, Plan], Sequence[str]],
+        proof: Proof,
         as_seen: Callable[[Cluster], Cluster] = lambda cluster: cluster,
         progress: Progress = no_progress,
         ledger: LedgerStore | None = None,

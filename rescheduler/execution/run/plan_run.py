@@ -33,7 +33,7 @@ from rescheduler.execution.run.leading import ReplacementGuide
 from rescheduler.execution.run.leaving_out import LeftOut, Segment
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
-from rescheduler.execution.run.proving import RestProver, Stray, strays_of
+from rescheduler.execution.run.proving import Proof, RestProver, Stray, strays_of
 from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
 from rescheduler.execution.run.segments import segment_end
 from rescheduler.execution.run.sending import Sender
@@ -54,7 +54,7 @@ class RunSettings(NamedTuple):
     hold: HoldSettings
     guidance: str
     timeout_seconds: float
-    proof: Callable[[Cluster, Plan], Sequence[str]]
+    proof: Proof
     as_seen: Callable[[Cluster], Cluster]
     progress: Progress
     ledger: LedgerSettings
@@ -106,7 +106,7 @@ class PlanRun:
         self._room: RoomKeeper | None = None
         self._support = GuidanceSupport()
         self._clock = clock
-        self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes)
+        self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes, self._without_dropped)
 
     def carry_out(self) -> None:
         """Do what is left of the plan. Raises PlanStoppedError where nothing more may be done.
@@ -123,7 +123,7 @@ class PlanRun:
         if self._sender.dropped and not self.outcomes.message:
             first, number = self._sender.dropped[0], len(self._sender.dropped)
             why = self.outcomes.message_of(first)
-            more = f" (and {number - 1} more were refused)" if number > 1 else ""
+            more = f" (and {number - 1} more)" if number > 1 else ""
             self.outcomes.message = f"not all moves were made: {why}{more}"
 
     @property
@@ -198,8 +198,9 @@ class PlanRun:
         """What is left out by now with moves that were dropped."""
         return self._segment.without(self._sender.dropped, self._sender.sent)
 
-    def _without_dropped(self, rest: Plan) -> Plan:
-        """What is left without moves that are not made, and what falls with them, which is told."""
+    def _without_dropped(self, rest: Plan, more: Sequence[tuple[Move, str]] = ()) -> Plan:
+        """What is left without moves that are not made, ``more`` of them with the reason, and what falls with them."""
+        self._sender.leave_out(more)
         fallen = self._fallen()
         for move in rest.moves:
             if move.pod in fallen.moves and not self.outcomes.is_told(move):
@@ -372,8 +373,8 @@ class PlanRun:
     def _look_again(self, rest: Plan, strays: Sequence[Stray] = ()) -> Plan:
         """Prove what is left anew; room that is kept on a node that is no destination any more is let go."""
         left = self._prover.look_again(rest, strays)
-        expected = {move.pod: move.to_node for move in rest.moves}
-        self._holds.release(move.pod for move in left.moves if expected[move.pod] != move.to_node)
+        kept = {move.pod: move.to_node for move in left.moves}
+        self._holds.release(move.pod for move in rest.moves if kept.get(move.pod) != move.to_node)
         return left
 
     def _verify(self) -> None:

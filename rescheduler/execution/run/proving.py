@@ -1,9 +1,9 @@
-"""Proves what is left of a plan on a fresh snapshot, and mends it where pods that landed elsewhere are in its way."""
+"""Proves what is left of a plan on a fresh snapshot, and mends it: by other destinations, or without some moves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from msgspec import structs
 
@@ -15,11 +15,37 @@ from rescheduler.execution.run.resuming import rest_of, still_needed
 from rescheduler.execution.stopping import PlanOvertakenError, Waiter
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import Resources
-from rescheduler.model.plan.plan import Plan
+from rescheduler.model.plan.plan import Move, Plan
 
 RECOUNT_SECONDS: Final = 5.0
 """After a wave the disruption controller is given this long to count replacements that are Ready."""
 MOST_TOLD: Final = 3
+ELIGIBILITY: Final = "Eligibility"
+"""Rule of objections to pods that may not be moved now."""
+
+
+class Objection(Protocol):
+    """What speaks against a plan. ``rule``: of whom; ``pod``: key of the one without whose move it would not; None: it
+    is not one pod's alone."""
+
+    @property
+    def rule(self) -> str:
+        """Which rule speaks."""
+
+    @property
+    def message(self) -> str:
+        """In words."""
+
+    @property
+    def pod(self) -> str | None:
+        """Whose move it speaks against."""
+
+
+Proof: TypeAlias = Callable[[Cluster, Plan], Sequence[Objection]]
+"""What speaks against the rest of a plan on a snapshot."""
+
+
+_NOTHING: Final[Sequence[Objection]] = ()
 
 
 class Stray(NamedTuple):
@@ -31,15 +57,17 @@ class Stray(NamedTuple):
 
 
 class RestProver:
-    """Asks ``proof`` what speaks against the rest of one plan."""
+    """Asks ``proof`` what speaks against the rest of one plan. ``without``: a rest without moves that do not hold any
+    more, each with the reason, and what falls with them."""
 
     def __init__(
         self,
         plan: Plan,
         fresh: FreshCluster,
-        proof: Callable[[Cluster, Plan], Sequence[str]],
+        proof: Proof,
         waiter: Waiter,
         outcomes: Outcomes,
+        without: Callable[[Plan, Sequence[tuple[Move, str]]], Plan],
     ) -> None:
         self.promised_empty: Sequence[str] = ()
         self._plan = plan
@@ -47,33 +75,60 @@ class RestProver:
         self._proof = proof
         self._waiter = waiter
         self._outcomes = outcomes
+        self._without = without
 
     def look_again(self, rest: Plan, strays: Sequence[Stray] = ()) -> Plan:
         """Take a fresh snapshot and prove what is left of the plan on it; counts that lag behind may catch up.
 
-        Raises PlanOvertakenError. Where strays are in the way, the answer leads others to the places these left free.
+        Where strays are in the way, the answer leads others to the places these left free; moves that do not hold any
+        more are left out, and the others go on. Raises PlanOvertakenError where something else speaks against them.
         """
-        left = rest
+        left, found = rest, _NOTHING
         for _ in self._waiter.polls(RECOUNT_SECONDS):
-            left = self._still_needed(rest, self._fresh.read())
-            for candidate in (left, exchanged(left, strays, self._fresh.now)) if strays else (left,):
-                if not self._proof(self._fresh.now, candidate):
-                    return candidate
-        self.prove(left)
+            left, found = self._with_fewest(self._still_needed(rest, self._fresh.read()), strays)
+            if not any(map(may_pass, found)):
+                break
+        while found:
+            why = {one.pod: one.message for one in reversed(found)}
+            out = [(move, why[move.pod.key]) for move in left.moves if move.pod.key in why]
+            if len(out) in (0, len(left.moves)):
+                raise overtaken(found)
+            left = self._still_needed(self._without(left, out), self._fresh.now)
+            found = self._proof(self._fresh.now, left)
         return left
+
+    def _with_fewest(self, left: Plan, strays: Sequence[Stray]) -> tuple[Plan, Sequence[Objection]]:
+        """The rest, or with places exchanged, and what speaks against it: the one that less does."""
+        found = self._proof(self._fresh.now, left)
+        if found and strays:
+            other = exchanged(left, strays, self._fresh.now)
+            against_other = self._proof(self._fresh.now, other)
+            if len(against_other) < len(found):
+                return other, against_other
+        return left, found
 
     def prove(self, rest: Plan) -> None:
         """Raises PlanOvertakenError if anything speaks against the rest on the newest snapshot."""
-        objections = self._proof(self._fresh.now, rest)
-        if objections:
-            more = f" (and {len(objections) - MOST_TOLD} more)" if len(objections) > MOST_TOLD else ""
-            told = "; ".join(objections[:MOST_TOLD])
-            raise PlanOvertakenError(f"the plan does not hold in the cluster as it is now: {told}{more}; plan again")
+        found = self._proof(self._fresh.now, rest)
+        if found:
+            raise overtaken(found)
 
     def _still_needed(self, rest: Plan, cluster: Cluster) -> Plan:
         moves, placements = still_needed(self._plan, rest.moves, rest.placements, cluster, self._outcomes)
         moves = without_spoiled(moves, self.promised_empty, cluster, self._outcomes)
         return rest_of(rest, moves, placements)
+
+
+def may_pass(objection: Objection) -> bool:
+    """Whether counts that lag behind may be the reason; that a node has no room, say, is none."""
+    return objection.pod is None or objection.rule == ELIGIBILITY
+
+
+def overtaken(found: Sequence[Objection]) -> PlanOvertakenError:
+    """What stops a plan that does not hold any more."""
+    more = f" (and {len(found) - MOST_TOLD} more)" if len(found) > MOST_TOLD else ""
+    told = "; ".join(one.message for one in found[:MOST_TOLD])
+    return PlanOvertakenError(f"the plan does not hold in the cluster as it is now: {told}{more}; plan again")
 
 
 def strays_of(departures: Iterable[EvictedPod]) -> list[Stray]:

@@ -90,6 +90,12 @@ class Sender:
         if final is not None:
             raise PlanStoppedError(f"the gate refuses a move: {final.rule}: {final.message}")
 
+    def leave_out(self, moves: Sequence[tuple[Move, str]]) -> None:
+        """Drop moves that do not hold any more, each with the reason."""
+        for move, why in moves:
+            self._outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, f"it does not hold any more: {why}")
+            self.dropped.append(move)
+
     def send(self, moves: Sequence[Move]) -> Departures:
         """Evict the pods of one segment, each as soon as what it needs is done; fewer, if one landed in others' way, or
         is refused.

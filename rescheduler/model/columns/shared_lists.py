@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
@@ -21,27 +21,41 @@ def read_shared(
 ) -> list[Sequence[Pod]]:
     """The answer to each question, in their order, by as few lists as may be; ``read`` reads several."""
     shared = _shared(asked)
-    lists = read([question for question, _ in shared])
+    lists = read([item.question for item in shared])
     found: list[Sequence[Pod]] = [()] * len(asked)
-    for (question, numbers), pods in zip(shared, lists, strict=True):
-        for number in numbers:
+    for item, pods in zip(shared, lists, strict=True):
+        of_value: dict[str | None, list[Pod]] = defaultdict(list)
+        for pod in pods:
+            of_value[pod.labels.get(item.label)].append(pod)
+        for number in item.numbers:
             own = asked[number]
-            found[number] = pods if own == question else [pod for pod in pods if selects(own[1], pod.labels)]
+            values = dict(_values(own[1])).get(item.label, ())
+            near = of_value.get(values[0], ()) if len(values) == 1 else pods
+            found[number] = pods if own == item.question else [pod for pod in near if selects(own[1], pod.labels)]
     return found
 
 
-def _shared(asked: Sequence[Question]) -> list[tuple[Question, list[int]]]:
-    """The lists to be read, each with the numbers of the questions that it answers."""
+class _Shared(NamedTuple):
+    """A list to be read, and the numbers of the questions that it answers, which the values of a label tell apart."""
+
+    question: Question
+    label: str
+    numbers: list[int]
+
+
+def _shared(asked: Sequence[Question]) -> list[_Shared]:
+    """The lists to be read."""
     left = {number: dict(_values(selector)) for number, (_, selector) in enumerate(asked)}
     found = []
     while left:
         first = next(iter(left))
         key, numbers = _company(first, left, asked)
         if len(numbers) == 1:
-            found.append((asked[first], numbers))
+            found.append(_Shared(asked[first], key, numbers))
         else:
             values = tuple(sorted({value for number in numbers for value in left[number][key]}))
-            found.append(((asked[first][0], LabelSelector((Requirement(key, "In", values),))), numbers))
+            question = asked[first][0], LabelSelector((Requirement(key, "In", values),))
+            found.append(_Shared(question, key, numbers))
         for number in numbers:
             del left[number]
     return found

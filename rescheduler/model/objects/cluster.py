@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Final, cast
 
 from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.indexed import GATED, PENDING, IndexedPods, IndexedWorkloads
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.node_pool import POOL_LABEL, NodePool
@@ -195,6 +196,10 @@ class Cluster:
     def pods_by_namespace(self) -> Mapping[str, tuple[Pod, ...]]:
         """All pods by namespace."""
         return self._indexed.by_namespace
+
+    def selected(self, namespace: str, selector: LabelSelector | None) -> tuple[Pod, ...]:
+        """Pods of a namespace that a selector matches, finished ones too; quick where these are few. None: no pods."""
+        return self._indexed.selected(namespace, selector)
 
     @property
     def pods_by_owner_uid(self) -> Mapping[str, tuple[Pod, ...]]:

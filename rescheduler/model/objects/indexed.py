@@ -9,7 +9,9 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Final, TypeAlias
 
+from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.annotations import SURGE
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.workload import Workload
 
@@ -18,6 +20,8 @@ PENDING: Final = "pending"
 """They wait for a node, gated ones too."""
 GATED: Final = "gated"
 """A scheduling gate keeps them from being looked at."""
+MOST_LABELS: Final = 32
+"""By so many labels pods are kept apart; where selectors ask for others too, all of a namespace are looked at."""
 _PLACE: Final = attrgetter("namespace", "name")
 
 
@@ -41,6 +45,16 @@ def _owners(pod: Pod) -> Sequence[str]:
     if not named and SURGE in pod.annotations and (taken := pod.controller) is not None:
         return (taken.uid,)
     return named
+
+
+def _value_of(label: str) -> Callable[[Pod], Sequence[str]]:
+    """Namespace and value of one label; neither may have a slash in it."""
+
+    def of(pod: Pod) -> Sequence[str]:
+        value = pod.labels.get(label)
+        return () if value is None else (f"{pod.namespace}/{value}",)
+
+    return of
 
 
 def _states(pod: Pod) -> Sequence[str]:
@@ -106,6 +120,31 @@ class IndexedPods(tuple[Pod, ...]):
         """What pods hold of each resource, by the name of their node; those on their way out hold nothing here."""
         return {name: _held(pods) for name, pods in self.by_node.items()}
 
+    @cached_property
+    def _by_label(self) -> dict[str, Groups]:
+        """All pods by namespace and value, for each label that selectors have asked for."""
+        return {}
+
+    def selected(self, namespace: str, selector: LabelSelector | None) -> tuple[Pod, ...]:
+        """Pods of a namespace that a selector matches, finished ones too, in order; quick where these are few."""
+        if selector is None:
+            return ()
+        among: Sequence[Pod] = self.by_namespace.get(namespace, ())
+        for rule in selector.requirements:
+            if rule.operator == "In":
+                among = min(among, self._labelled(namespace, rule), key=len)
+        return tuple(pod for pod in among if selects(selector, pod.labels))
+
+    def _labelled(self, namespace: str, rule: Requirement) -> Sequence[Pod]:
+        """All pods of a namespace that have one of the values of a label, perhaps with others, in order."""
+        groups = self._by_label.get(rule.key)
+        if groups is None:
+            if len(self._by_label) >= MOST_LABELS:
+                return self.by_namespace.get(namespace, ())
+            groups = self._by_label[rule.key] = self._grouped(_value_of(rule.key))
+        found = [groups.get(f"{namespace}/{value}", ()) for value in dict.fromkeys(rule.values)]
+        return found[0] if len(found) == 1 else sorted((pod for pods in found for pod in pods), key=_PLACE)
+
     def places(self, keys: Iterable[str]) -> dict[str, int]:
         """Where those of these pods stand that are there, by ``NAMESPACE/NAME``."""
         found = {}
@@ -154,6 +193,11 @@ class IndexedPods(tuple[Pod, ...]):
         for name, of in _GROUPINGS.items():
             if name in known:
                 handed[name] = _regrouped(known[name], of, gone.values(), come.values())
+        if "_by_label" in known:
+            handed["_by_label"] = {
+                label: _regrouped(groups, _value_of(label), gone.values(), come.values())
+                for label, groups in known["_by_label"].items()
+            }
         if "held_by_node" in known:
             nodes = {name for pod in (*gone.values(), *come.values()) for name in _node(pod)}
             held = {name: _held(pods) for name in nodes if (pods := found.by_node.get(name)) is not None}
@@ -173,18 +217,33 @@ _GROUPINGS: Final[Mapping[str, Callable[[Pod], Sequence[str]]]] = {
 def _regrouped(
     before: Groups, of: Callable[[Pod], Sequence[str]], gone: Iterable[Pod], come: Iterable[Pod]
 ) -> dict[str, tuple[Pod, ...]]:
-    """Groups without some pods and with others, each in its place."""
-    leaving = {id(pod) for pod in gone}
-    touched = {name: [pod for pod in before[name] if id(pod) not in leaving] for pod in gone for name in of(pod)}
+    """Groups without some pods and with others, each in its place; of large ones nothing but places is looked for."""
+    found, touched = {**before}, dict[str, list[Pod]]()
+
+    def members(name: str) -> list[Pod]:
+        if name not in touched:
+            touched[name] = list(before.get(name, ()))
+        return touched[name]
+
+    for pod in gone:
+        for name in of(pod):
+            rows = members(name)
+            place = bisect_left(rows, _PLACE(pod), key=_PLACE)
+            del rows[place if place < len(rows) and rows[place] is pod else _place_of(pod, rows)]
     for pod in come:
         for name in of(pod):
-            if name not in touched:
-                touched[name] = list(before.get(name, ()))
-            insort(touched[name], pod, key=_PLACE)
-    found = {**before, **{name: tuple(pods) for name, pods in touched.items()}}
-    for name in [name for name, pods in touched.items() if not pods]:
-        del found[name]
+            insort(members(name), pod, key=_PLACE)
+    for name, rows in touched.items():
+        if rows:
+            found[name] = tuple(rows)
+        else:
+            del found[name]
     return found
+
+
+def _place_of(pod: Pod, rows: Iterable[Pod]) -> int:
+    """Where a pod stands among some that are not in order."""
+    return next(place for place, other in enumerate(rows) if other is pod)
 
 
 class IndexedWorkloads(tuple[Workload, ...]):

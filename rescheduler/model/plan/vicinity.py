@@ -73,9 +73,13 @@ def _pods_asked_for(cluster: Cluster, move: Move, selectors: tuple[LabelSelector
     for node in (move.from_node, move.to_node):
         yield from cluster.pods_by_node.get(node, ())
         yield from cluster.finished_pods_by_node.get(node, ())
-    for pod in cluster.pods_by_namespace.get(move.pod.namespace, ()):
-        if pod.name == move.pod.name or any(picked is None or selects(picked, pod.labels) for picked in selectors):
-            yield pod
+    if (own := cluster.pod_by_key.get(move.pod.key)) is not None:
+        yield own
+    for picked in selectors:
+        namespace = move.pod.namespace
+        yield from (
+            cluster.pods_by_namespace.get(namespace, ()) if picked is None else cluster.selected(namespace, picked)
+        )
 
 
 def _patched_workloads(cluster: Cluster, asked: tuple[Workload, ...], vicinity: Vicinity) -> tuple[Workload, ...]:

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rescheduler.adapters.clock import SystemClock
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness, StaleMirrorError
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from tests.cluster.cluster import Cluster
 from tests.cluster.daemon_process import AT_ONCE, SHORT_LEASE, STRAYS, DaemonProcess, daemon
 from tests.cluster.reading.test_mirror import mirrored

@@ -7,6 +7,7 @@ from typing import Any
 
 from rescheduler.adapters.simulated.settings import SimulationSettings
 from rescheduler.adapters.simulated.simulated_cluster import SimulatedCluster
+from rescheduler.checker.violation import Violation
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
@@ -152,6 +153,11 @@ def executor(
         in_flight=in_flight,
         proof=proof,
     )
+
+
+def against(*messages: str, pod: str | None = None) -> list[Violation]:
+    """What a proof finds that speaks against a plan; ``pod``: whose move alone."""
+    return [Violation("Rule", message, pod) for message in messages]
 
 
 def outcomes(result: Any) -> dict[str, tuple[str, str | None]]:

@@ -24,7 +24,6 @@ from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE
 from rescheduler.adapters.kubernetes.objects.decoding.decode import BrokenTextError, ObjectError, decode
 from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta
-from rescheduler.adapters.kubernetes.watch.kind_store import Key, WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older
 from rescheduler.adapters.kubernetes.watch.watch_lines import (
@@ -36,6 +35,7 @@ from rescheduler.adapters.kubernetes.watch.watch_lines import (
     error_of,
     watch_line,
 )
+from rescheduler.adapters.kubernetes.watch.watched_scope import Key, WatchedScope
 from rescheduler.extension_points import Clock, ClusterError
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.resource_version import number_of

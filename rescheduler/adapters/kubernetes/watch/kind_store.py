@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Final, NamedTuple, TypeAlias
+from itertools import chain
+from typing import Any, Final, NamedTuple, TypeVar
 
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE, PodFacts, PodTally
 from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion, lacks_priority
 from rescheduler.adapters.kubernetes.objects.decoding.metadata import ObjectMeta, SharedMetadata
 from rescheduler.adapters.kubernetes.objects.decoding.pages import Unreadable
 from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import stand_in
+from rescheduler.adapters.kubernetes.watch.watched_scope import Key, WatchedScope
 from rescheduler.extension_points import ClusterError
-from rescheduler.model.columns.selectors import selects
-from rescheduler.model.objects.constraints import LabelSelector
-from rescheduler.model.objects.indexed import IndexedPods
+from rescheduler.model.objects.constraints import Requirement
+from rescheduler.model.objects.indexed import MOST_LABELS, IndexedPods
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.objects.resource_version import number_of
@@ -23,8 +24,6 @@ from rescheduler.model.objects.set_aside import SetAside
 
 # Objects in the order of their names, kept so at the price of the few that change.
 
-Key: TypeAlias = tuple[str, str]
-"""Namespace ("" where the kind has none) and name."""
 _MOST_MOVED: Final = 200
 """An insertion moves all that comes after it: among 150,000 that takes 0.1 ms, and sorting anew a hundred of those."""
 _GONE: Final = object()
@@ -87,38 +86,7 @@ class OrderedObjects:
 
 
 _NO_META: Final = ObjectMeta()
-
-
-class WatchedScope(NamedTuple):
-    """A part of the objects of one kind: of a namespace, of one name, or pods of one node; "" does not narrow it.
-
-    ``labels``: pods or nodes that it selects; None: whatever labels they have.
-    """
-
-    kind: str
-    namespace: str = ""
-    name: str = ""
-    node: str = ""
-    labels: LabelSelector | None = None
-
-    @property
-    def field_selector(self) -> str:
-        """As the API server takes it."""
-        parts = [f"metadata.name={self.name}"] if self.name else []
-        return ",".join([*parts, *([f"spec.nodeName={self.node}"] if self.node else [])])
-
-    def holds(self, key: Key, found: Any) -> bool:
-        """Whether an object is part of it."""
-        if self.namespace not in ("", key[0]) or self.name not in ("", key[1]):
-            return False
-        if self.node and not (isinstance(found, Pod) and found.node_name == self.node):
-            return False
-        return self.labels is None or (isinstance(found, Pod | Node) and selects(self.labels, found.labels))
-
-    def may_hold(self, key: Key, found: Any) -> bool:
-        """The same of an object of which little is known: None where it cannot be read at all."""
-        known = self._replace(node="", labels=None) if found is None else self
-        return known.holds(key, found)
+_NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 class UncountedError(ClusterError):
@@ -142,7 +110,8 @@ class KindState(NamedTuple):
 class _Kept:
     """Objects by namespace and name; ``warnings`` and ``aside`` are those of a few of them.
 
-    ``on_node``: keys of pods by node; ``of_namespace``: all keys; in the order of the whole.
+    ``on_node``: keys of pods by node; ``of_namespace``: all keys; in the order of the whole. ``of_label``: keys of
+    objects that have a label, by namespace and value, for each label that was asked for.
     """
 
     def __init__(self) -> None:
@@ -154,6 +123,7 @@ class _Kept:
         self.tally = PodTally()
         self.on_node: dict[str, dict[Key, None]] = {}
         self.of_namespace: dict[str, dict[Key, None]] = {}
+        self.of_label: dict[str, dict[tuple[str, str], dict[Key, None]]] = {}
 
     def note(self, key: Key, version: str) -> None:
         """There is an object of this version, which was not there."""
@@ -166,6 +136,9 @@ class _Kept:
         if isinstance(found, Pod):
             self.tally.add(found)
             self.on_node.setdefault(found.node_name or "", {})[key] = None
+        for label, groups in self.of_label.items():
+            if (value := _labels(found).get(label)) is not None:
+                groups.setdefault((key[0], value), {})[key] = None
 
     def forget(self, key: Key) -> None:
         """Nothing is known of it any more."""
@@ -173,11 +146,25 @@ class _Kept:
         if isinstance(before, Pod):
             self.tally.remove(before)
             _taken_out(self.on_node, before.node_name or "", key)
+        for label, groups in self.of_label.items() if before is not None else ():
+            if (value := _labels(before).get(label)) is not None:
+                _taken_out(groups, (key[0], value), key)
         if key in self.versions:
             _taken_out(self.of_namespace, key[0], key)
         for part in (self.objects, self.versions, self.warnings, self.aside):
             part.pop(key, None)
         self.without_priority.discard(key)
+
+    def labelled(self, namespace: str, rule: Requirement) -> Iterable[Key]:
+        """Keys of the objects of a namespace whose label has one of some values."""
+        groups = self.of_label.get(rule.key)
+        if groups is None:
+            groups = self.of_label[rule.key] = {}
+            for key, found in self.objects.items():
+                if (value := _labels(found).get(rule.key)) is not None:
+                    groups.setdefault((key[0], value), {})[key] = None
+        found = (groups.get((namespace, value), ()) for value in dict.fromkeys(rule.values))
+        return chain.from_iterable(found)
 
     def about(self, key: Key) -> tuple[Any, ...]:
         """All that is known of an object but its version."""
@@ -192,7 +179,15 @@ class _Kept:
         )  # fmt: skip
 
 
-def _taken_out(keys: dict[str, dict[Key, None]], group: str, key: Key) -> None:
+def _labels(found: Any) -> Mapping[str, str]:
+    """Of an object that a selector may pick by them."""
+    return found.labels if isinstance(found, Pod | Node) else _NO_LABELS
+
+
+Group = TypeVar("Group", str, tuple[str, str])
+
+
+def _taken_out(keys: dict[Group, dict[Key, None]], group: Group, key: Key) -> None:
     """No key of a group any more, nor an empty group: nodes and namespaces come and go."""
     keys[group].pop(key, None)
     if not keys[group]:
@@ -293,7 +288,23 @@ class KindStore:
             return [key] if key in kept.versions else []
         if scope.node:
             return list(kept.on_node.get(scope.node, ()))
+        if (rule := self._narrowing(scope)) is not None:
+            return list(kept.labelled(scope.namespace, rule))
         return list(kept.of_namespace.get(scope.namespace, ()) if scope.namespace else kept.versions)
+
+    def _narrowing(self, scope: WatchedScope) -> Requirement | None:
+        """The rule by which a part is looked for; None: by none."""
+        if scope.labels is None or not (scope.namespace or self._kind in CLUSTER_WIDE):
+            return None
+        known = self._kept.of_label
+        return next(
+            (
+                rule
+                for rule in scope.labels.requirements
+                if rule.operator == "In" and (rule.key in known or len(known) < MOST_LABELS)
+            ),
+            None,
+        )
 
     def state(self) -> KindState:
         """What there is."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from rescheduler.adapters.kubernetes.watch.freshness import Freshness, StaleMirrorError
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from rescheduler.extension_points import Clock, ClusterError, ClusterReader
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod

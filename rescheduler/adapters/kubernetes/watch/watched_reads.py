@@ -17,9 +17,10 @@ from rescheduler.adapters.kubernetes.watch.freshness import (
     Freshness,
     left_after_catching_up,
 )
-from rescheduler.adapters.kubernetes.watch.kind_store import UncountedError, WatchedScope
+from rescheduler.adapters.kubernetes.watch.kind_store import UncountedError
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
 from rescheduler.adapters.kubernetes.watch.versions import is_older
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from rescheduler.adapters.vicinity import NarrowReads, in_order, read_vicinity
 from rescheduler.extension_points import Clock, ClusterError
 from rescheduler.model.objects.cluster import Cluster

@@ -6,6 +6,7 @@ import pytest
 from msgspec import structs
 
 from rescheduler.adapters.simulated.ledger_object import SimulatedLedger
+from rescheduler.checker.violation import Violation
 from rescheduler.execution.run.executor import LedgerRules
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
@@ -14,7 +15,7 @@ from rescheduler.model.plan.plan import Plan, PodReference
 from tests.builders import NOW, pod
 from tests.unit.execution.entries import entry, ledger_of
 from tests.unit.execution.ledger_worlds import OneMoving, Process, run, states
-from tests.unit.execution.worlds import World, chain, chained, executor, fragmented, outcomes, two_moves
+from tests.unit.execution.worlds import World, against, chain, chained, executor, fragmented, outcomes, two_moves
 
 
 def test_the_intent_stands_in_the_ledger_when_the_eviction_is_sent() -> None:
@@ -202,8 +203,8 @@ def test_what_changes_while_debts_are_waited_for_is_proven_anew() -> None:
         if world.evicted and world.read_pod("default", "other-0") is None and world.clock.now() > evicted_at + 20:
             world.put(pod("other-0", "1", node="n2", owner="other"))
 
-    def proof(cluster: Cluster, _rest: Plan) -> list[str]:
-        return ["n2 is full"] if "default/other-0" in cluster.pod_by_key else []
+    def proof(cluster: Cluster, _rest: Plan) -> list[Violation]:
+        return against("n2 is full") if "default/other-0" in cluster.pod_by_key else []
 
     process = Process(world, SimulatedLedger(world.clock), meddle)
     result = process.apply(plan, world, gate=OneMoving(1), rules=LedgerRules(waits_until_repaid=True), proof=proof)

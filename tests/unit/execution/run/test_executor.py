@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
+from rescheduler.checker.violation import Violation
 from rescheduler.execution.run.executor import plan_id_of
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import OutcomeKind, Plan, PodReference
@@ -12,6 +13,7 @@ from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.worlds import (
     AllowAll,
     World,
+    against,
     chain,
     chained,
     executor,
@@ -81,7 +83,7 @@ def test_a_plan_whose_proof_fails_on_the_fresh_snapshot_sends_nothing() -> None:
     """The objection is told, and nothing is attempted."""
     start = fragmented()
     world = World(start)
-    result = executor(world, proof=lambda _cluster, _plan: ["n1 is full by now"]).carry_out(two_moves(start))
+    result = executor(world, proof=lambda _cluster, _plan: against("n1 is full by now")).carry_out(two_moves(start))
     assert "n1 is full by now" in result.message
     assert {kind for kind, _ in outcomes(result).values()} == {"NotAttempted"}
     assert not world.writes
@@ -120,7 +122,7 @@ def test_the_proof_never_sees_our_own_placeholders() -> None:
     start = chained()
     seen: list[int] = []
 
-    def proof(fresh: Cluster, _rest: Plan) -> list[str]:
+    def proof(fresh: Cluster, _rest: Plan) -> list[Violation]:
         seen.append(sum(item.namespace == "rescheduler-holds" for item in fresh.pods))
         return []
 
@@ -133,7 +135,7 @@ def test_the_rest_of_a_plan_is_proved_before_each_wave_with_waves_counted_afresh
     start = chained()
     proved: list[list[tuple[str, int]]] = []
 
-    def proof(_fresh: Cluster, rest: Plan) -> list[str]:
+    def proof(_fresh: Cluster, rest: Plan) -> list[Violation]:
         proved.append([(item.pod.name, item.wave) for item in (*rest.moves, *rest.placements)])
         return []
 
@@ -147,9 +149,9 @@ def test_counts_that_lag_behind_a_wave_are_waited_for() -> None:
     world = World(start)
     looks: list[int] = []
 
-    def proof(_fresh: Cluster, rest: Plan) -> list[str]:
+    def proof(_fresh: Cluster, rest: Plan) -> list[Violation]:
         looks.append(len(rest.moves))
-        return ["the budget allows no disruption"] if len(rest.moves) == 1 and looks.count(1) < 3 else []
+        return against("the budget allows no disruption") if len(rest.moves) == 1 and looks.count(1) < 3 else []
 
     result = executor(world, proof=proof).carry_out(chain(start))
     assert world.evicted == ["little-0", "mid-0"]
@@ -161,8 +163,8 @@ def test_a_surprise_between_waves_stops_before_the_next_eviction() -> None:
     start = chained()
     world = World(start)
 
-    def proof(_fresh: Cluster, rest: Plan) -> list[str]:
-        return [] if len(rest.moves) == 2 else ["a node has gone"]
+    def proof(_fresh: Cluster, rest: Plan) -> list[Violation]:
+        return [] if len(rest.moves) == 2 else against("a node has gone")
 
     result = executor(world, proof=proof).carry_out(chain(start))
     assert world.evicted == ["little-0"]
@@ -221,7 +223,7 @@ def test_a_moved_pod_recreated_under_its_name_is_not_evicted() -> None:
     world = World(start)
     plan = plan_of(start, [("db-0", "n1", 1)], [("big-0", "n0", 1)])
     world.put(pod("db-0", "2", node="n0", kind="StatefulSet", owner="db", uid="another"))
-    result = executor(world, proof=lambda _cluster, rest: ["no room"] if not rest.moves else []).carry_out(plan)
+    result = executor(world, proof=lambda _cluster, rest: against("no room") if not rest.moves else []).carry_out(plan)
     assert not world.writes
     assert "no room" in result.message
 
@@ -351,9 +353,9 @@ def test_a_replacement_that_comes_back_to_its_origin_stops_the_plan_when_the_res
     world = World(start)
     plan = plan_of(start, [("web-00", "n1", 1), ("web-01", "n2", 2)], [("big-0", "n0", 2)])
 
-    def proof(fresh: Cluster, rest: Plan) -> list[str]:
+    def proof(fresh: Cluster, rest: Plan) -> list[Violation]:
         room = 4 - sum(item.node_name == "n0" for item in fresh.pods)
-        return [] if room + len(rest.moves) >= 2.5 else ["n0 has no room for big-0"]
+        return [] if room + len(rest.moves) >= 2.5 else against("n0 has no room for big-0")
 
     result = executor(world, guidance="Predict", proof=proof).carry_out(plan)
     assert "web-01" not in world.evicted or outcomes(result)["web-00"][1] != "n0"

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from rescheduler.checker.violation import Violation
 from rescheduler.execution.run.executor import Executor, HoldSettings
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_change import AT_REST, MoveChange, MoveState
 from rescheduler.model.plan.plan import Plan
 from tests.clocks import FakeClock
-from tests.unit.execution.worlds import AllowAll, World, chain, chained, executor, fragmented, two_moves
+from tests.unit.execution.worlds import AllowAll, World, against, chain, chained, executor, fragmented, two_moves
 
 ORDER = list(MoveState)
 
@@ -71,8 +72,8 @@ def test_what_is_not_done_is_dropped_with_the_reason() -> None:
     plan = two_moves(start)
     world = World(start)
 
-    def objections(_cluster: Cluster, _plan: Plan) -> list[str]:
-        return ["node n1 is gone"]
+    def objections(_cluster: Cluster, _plan: Plan) -> list[Violation]:
+        return against("node n1 is gone")
 
     heard: list[MoveChange] = []
     made = Executor(

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from rescheduler.checker.violation import Violation
 from rescheduler.execution.guidance import guiding, room
 from rescheduler.execution.guidance.hold_maker import fits, free_room, take
 from rescheduler.execution.run import segments
@@ -14,17 +15,21 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.consolidation import emptying, sparse
-from tests.unit.execution.worlds import World, executor, outcomes, plan_of
+from tests.unit.execution.worlds import World, against, executor, outcomes, plan_of
 
 
-def by_room(start: Cluster, rest: Plan) -> list[str]:
+def by_room(start: Cluster, rest: Plan) -> list[Violation]:
     """A proof that only counts room: what speaks against a plan is each move that finds none."""
     rooms = {item.name: free_room(start, item.name) for item in start.nodes}
-    found = []
+    found, wave = [], 0
     for move in rest.moves:
         requests = start.pod_by_key[move.pod.key].spec.requests
+        if move.wave != wave:
+            for left in (other for other in rest.moves if wave <= other.wave < move.wave):
+                take(rooms[left.from_node], start.pod_by_key[left.pod.key].spec.requests, -1)
+            wave = move.wave
         if not fits(rooms[move.to_node], requests):
-            found.append(f"{move.pod.key} has no room on {move.to_node}")
+            found += against(f"{move.pod.key} has no room on {move.to_node}", pod=move.pod.key)
         take(rooms[move.to_node], requests)
     return found
 
@@ -96,3 +101,61 @@ def test_a_plan_that_cannot_be_mended_stops_and_says_why() -> None:
     result = executor(world, proof=by_room).carry_out(plan)
     assert world.evicted == ["web-0"]
     assert "default/web-1 has no room on n2" in result.message
+
+
+@pytest.mark.usefixtures("large")
+def test_a_move_that_does_not_hold_any_more_is_left_out_and_the_others_go_on() -> None:
+    """Somebody took the room of one of three; it is told with the reason."""
+    start = cluster(
+        node("n0", "6"), node("n1", "8"), node("n2", "2"), node("n3", "3"),
+        *(pod(f"{name}-0", "2", node="n0") for name in ("web", "db", "job")),
+        *(workload(name, 1) for name in ("web", "db", "job")),
+    )  # fmt: skip
+    world = World(start)
+    world.script = [lambda _pod, _dry: world.put(pod("late-0", "2", node="n2"))]
+    plan = plan_of(start, [("web-0", "n1", 1), ("db-0", "n2", 2), ("job-0", "n3", 3)])
+    result = executor(world, proof=by_room).carry_out(plan)
+    assert world.evicted == ["web-0", "job-0"]
+    assert outcomes(result)["db-0"] == ("NotAttempted", None)
+    assert outcomes(result)["job-0"][0] in ("Landed", "LandedElsewhere")
+    assert "default/db-0 has no room on n2" in result.message
+    assert list(world.leftovers()) == []
+
+
+@pytest.mark.usefixtures("large")
+def test_what_rests_on_a_move_that_does_not_hold_is_left_out_with_it() -> None:
+    """The place that it was to leave is not there; what needs neither is moved."""
+    start = cluster(
+        node("n0", "6"), node("n1", "8"), node("n2", "2"), node("n3", "2"), node("n4", "2"),
+        *(pod(f"web-{number}", "2", node="n0") for number in range(3)),
+        pod("db-0", "2", node="n4"), workload("web", 3), workload("db", 1),
+    )  # fmt: skip
+    world = World(start)
+    world.script = [lambda _pod, _dry: world.put(pod("late-0", "2", node="n2"))]
+    plan = plan_of(start, [("web-0", "n1", 1), ("db-0", "n2", 2), ("web-1", "n3", 2), ("web-2", "n4", 3)])
+    result = executor(world, proof=by_room).carry_out(plan)
+    assert world.evicted == ["web-0", "web-1"]
+    assert [outcomes(result)[name] for name in ("db-0", "web-2")] == [("NotAttempted", None)] * 2
+    assert "default/db-0 has no room on n2" in result.message
+
+
+@pytest.mark.usefixtures("large")
+def test_what_counts_that_lag_behind_may_explain_is_waited_for_before_a_move_is_left_out() -> None:
+    """A budget that is recounted late costs nobody his move; a node that is full is not waited for."""
+    start = cluster(
+        *(node(f"n{number}", "8") for number in range(3)), pod("web-0", "2", node="n0"), pod("web-1", "2", node="n0"),
+        workload("web", 2),
+    )  # fmt: skip
+    plan = plan_of(start, [("web-0", "n1", 1), ("web-1", "n2", 2)])
+    for rule, evicted in (("Eligibility", ["web-0", "web-1"]), ("NodeResourcesFit", ["web-0"])):
+        seen: list[int] = []
+
+        def proof(_fresh: Cluster, rest: Plan, rule: str = rule, seen: list[int] = seen) -> list[Violation]:
+            seen.append(len(rest.moves))
+            late = len(rest.moves) == 1 and seen.count(1) < 3
+            return [Violation(rule, "default/web-1 may not be moved", "default/web-1")] if late else []
+
+        world = World(start)
+        result = executor(world, proof=proof).carry_out(plan)
+        assert world.evicted == evicted
+        assert ("may not be moved" in result.message) is (len(evicted) == 1)

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.indexed import IndexedPods
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from rescheduler.model.objects.indexed import MOST_LABELS, IndexedPods
 from rescheduler.model.objects.pod import OwnerReference, Pod
-from tests.builders import NOW, cluster, pod, workload
+from tests.builders import NOW, cluster, pod, selector, workload
 
 LOOK_UPS: dict[str, Callable[[IndexedPods], object]] = {
     "by_key": lambda pods: dict(pods.by_key),
@@ -23,11 +25,26 @@ LOOK_UPS: dict[str, Callable[[IndexedPods], object]] = {
     "by_owner": lambda pods: dict(pods.by_owner),
     "by_state": lambda pods: dict(pods.by_state),
     "held_by_node": lambda pods: dict(pods.held_by_node),
+    "selected": lambda pods: [pods.selected(name, one) for name in ("default", "far") for one in SELECTORS],
 }
+SELECTORS = [
+    *(selector(app=name) for name in ("web", "db")),
+    selector(app="web", tier="front"),
+    *(
+        LabelSelector((Requirement("app", operator, values), *more))
+        for operator, values in (("In", ("web", "db", "web")), ("In", ()), ("NotIn", ("web",)), ("Exists", ()))
+        for more in ((), (Requirement("tier", "In", ("front", "back")),))
+    ),
+    LabelSelector(()),
+    None,
+]
 OWNERS = [
     *(OwnerReference("ReplicaSet", name, f"uid-{name}", is_controller=True) for name in ("rs", "other")),
     OwnerReference("ReplicaSet", "left", "uid-left", is_controller=False),
 ]
+
+
+APPS, TIERS = st.sampled_from(["web", "db"]), st.sampled_from(["front", "back"])
 
 
 @st.composite
@@ -43,6 +60,7 @@ def pods(draw: st.DrawFn, name: str) -> Pod:
         phase=draw(st.sampled_from(["Running", "Succeeded"])),
         deletion_at=draw(st.sampled_from([None, NOW])),
         scheduling_gates=draw(st.sampled_from([(), ("gate",)])),
+        labels=draw(st.fixed_dictionaries({}, optional={"app": APPS, "tier": TIERS})),
         annotations=draw(st.sampled_from([{}, surge])),
         owners=tuple(draw(st.lists(st.sampled_from(OWNERS), unique=True))),
     )
@@ -78,12 +96,29 @@ def test_amended_pods_are_looked_up_as_if_they_had_been_read_so(
     assert found.places([*rows, "default/nobody"]) == {item.key: place for place, item in enumerate(left)}
 
 
+@given(changes(), st.sampled_from([0, 1, MOST_LABELS]))
+def test_a_selector_finds_the_pods_that_it_matches(
+    drawn: tuple[IndexedPods, dict[str, Pod | None]], known: int
+) -> None:
+    """In order, however many labels pods are kept apart by; an empty one finds all of a namespace, none finds none."""
+    before, asked = drawn
+    for number in range(MOST_LABELS - known):
+        before.selected("default", selector(**{f"label-{number}": "x"}))
+    for found in (before, before.amended(asked)):
+        for namespace in ("default", "far"):
+            for one in SELECTORS:
+                wanted = [pod for pod in found if pod.namespace == namespace and selects(one, pod.labels)]
+                assert list(found.selected(namespace, one)) == wanted
+
+
 def test_pods_out_of_order_are_found_where_they_stand() -> None:
     """A snapshot that was put together by hand is amended rightly too."""
     one, two = pod("b", node="n0"), pod("a", node="n0")
     found = IndexedPods([one, two])
     assert found.places(["default/a", "default/b"]) == {"default/a": 1, "default/b": 0}
     assert list(found.amended({"default/a": None})) == [one]
+    assert found.by_node["n0"] == (one, two)
+    assert found.amended({"default/a": None}).by_node["n0"] == (one,)
 
 
 def test_look_ups_stay_with_a_snapshot_whose_pods_stay() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME, KINDS
 from rescheduler.adapters.kubernetes.watch.freshness import FRESH_SECONDS, Freshness, StaleMirrorError
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.mirror import Mirror
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from tests.clocks import FakeClock

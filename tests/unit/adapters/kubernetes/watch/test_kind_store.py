@@ -19,6 +19,10 @@ from rescheduler.adapters.kubernetes.objects.decoding.setting_aside import Glimp
 from rescheduler.adapters.kubernetes.watch import kind_store as ordered_objects
 from rescheduler.adapters.kubernetes.watch.kind_store import KindStore, OrderedObjects
 from rescheduler.adapters.kubernetes.watch.watch_lines import Marked
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
+from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects.constraints import LabelSelector, Requirement
+from tests.builders import selector
 from tests.unit.adapters.api_objects import container, node_object, pod_object
 
 # Objects in order, whatever was put and removed.
@@ -222,3 +226,41 @@ def test_objects_without_versions_are_taken_as_they_come() -> None:
     assert dict(node.allocatable)["cpu"] == 9000
     scene.delete("n1", "")
     assert scene.names == []
+
+
+labels = st.fixed_dictionaries({}, optional={"app": st.sampled_from(["web", "db"]), "tier": st.just("front")})
+changes = st.lists(
+    st.tuples(st.sampled_from(["upsert", "delete", "replace"]), st.sampled_from(["a", "b", "c"]), labels), max_size=15
+)
+SELECTORS = [
+    *(selector(app=name) for name in ("web", "db")),
+    selector(app="web", tier="front"),
+    LabelSelector((Requirement("app", "In", ("web", "db", "web")),)),
+    LabelSelector((Requirement("app", "In", ()),)),
+    LabelSelector((Requirement("app", "NotIn", ("web",)),)),
+    LabelSelector((Requirement("app", "Exists", ()), Requirement("tier", "In", ("front",)))),
+    LabelSelector(()),
+]
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Node"])
+@given(told=changes, most=st.sampled_from([0, 1, 32]))
+def test_a_part_that_labels_select_holds_all_of_it_at_any_time(
+    kind: str, told: list[tuple[str, str, dict[str, str]]], most: int
+) -> None:
+    """Whatever came, changed its labels or went since it was asked for first, and however few labels are looked for."""
+    scene, namespace = Scene(kind), "default" if kind == "Pod" else ""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordered_objects, "MOST_LABELS", most)
+        for version, (what, name, own) in enumerate(told, 1):
+            if what == "delete":
+                scene.delete(name, version)
+            elif what == "upsert":
+                scene.upsert(name, version, labels=own)
+            else:
+                scene.store.replace([scene.found(name, version, labels=own)])
+            for one in SELECTORS:
+                scope = WatchedScope(kind, namespace, labels=one)
+                wanted = {item.name for item in scene.store.state().objects if selects(one, item.labels)}
+                assert {item.name for item in scene.store.found_in(scope)} == wanted
+                assert {found for _, found in scene.store.versions_in(scope)} == wanted

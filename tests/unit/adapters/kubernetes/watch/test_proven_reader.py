@@ -9,8 +9,8 @@ from msgspec import structs
 
 from rescheduler.adapters.kubernetes.watch import proven_reader
 from rescheduler.adapters.kubernetes.watch.freshness import MOST_STREAMS
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.proven_reader import ProvenReader, scopes_of
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.move_method import MoveMethod

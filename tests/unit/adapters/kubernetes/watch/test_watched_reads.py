@@ -11,8 +11,8 @@ from msgspec import structs
 
 from rescheduler.adapters.kubernetes.eviction.vicinity import ServerReads
 from rescheduler.adapters.kubernetes.kinds import KIND_BY_NAME
-from rescheduler.adapters.kubernetes.watch.kind_store import WatchedScope
 from rescheduler.adapters.kubernetes.watch.watched_reads import RESPITE_SECONDS, WatchedReads
+from rescheduler.adapters.kubernetes.watch.watched_scope import WatchedScope
 from rescheduler.extension_points import ClusterError
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.plan.plan import Move, PodReference
