@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from benchmarks.execution.bare import bare
 from benchmarks.execution.requests import asked_by, told
 from benchmarks.machine import describe_machine
 from benchmarks.side_by_side.contenders import PACKING, Contender, rescheduler
@@ -46,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lifted", action="store_true", help="no limit but floors of workloads and budgets of pods")
     parser.add_argument("--guidance", default="Predict,Hold", help="one or more, by commas (default: Predict,Hold)")
     parser.add_argument("--methods", default="Evict", help="how pods are moved: Evict, Surge (default: Evict)")
+    parser.add_argument("--bare", type=int, metavar="N", help="besides, a plan's pods evicted N at a time and no more")
     parser.add_argument("--packing", action="store_true", help="the scheduler fills nodes up (MostAllocated)")
     parser.add_argument("--trace", type=Path, help="every request with its time, as JSON lines")
     parser.add_argument("-o", "--output", type=Path, help="where the result is written")
@@ -56,18 +59,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stage = Stage(plane)
         scene = pending(options.seed) if options.objective == MAKE_ROOM else consolidation(options.seed, options.nodes)
         picture = stage.first(scene)
-        for guidance, method in product(options.guidance.split(","), options.methods.split(",")):
-            scheduler = PACKING if options.packing else {}
-            stage.again(scene, picture, scheduler)
-            arm = Path(folder) / f"{guidance}-{method}"
-            arm.mkdir()
-            ours = rescheduler(guidance, _policy(options, guidance, method), scheduler)
-            found.append(_carried_out(plane, ours, arm, options.trace))
+        for arm, contender in _arms(options):
+            stage.again(scene, picture, contender.scheduler)
+            (Path(folder) / arm).mkdir()
+            found.append(_carried_out(plane, contender, Path(folder) / arm, options.trace))
             settle(stage.cluster.api)
             print(json.dumps({"seed": options.seed, "nodes": options.nodes, **found[-1]}, indent=1), flush=True)
     if options.output:
         options.output.write_text(json.dumps(found, indent=1) + "\n")
     return 0
+
+
+def _arms(options: argparse.Namespace) -> Iterator[tuple[str, Contender]]:
+    """What is measured in turn, each from the same first places on."""
+    scheduler = PACKING if options.packing else {}
+    guidances = options.guidance.split(",")
+    for guidance, method in product(guidances, options.methods.split(",")):
+        yield f"{guidance}-{method}", rescheduler(guidance, _policy(options, guidance, method), scheduler)
+    if options.bare:
+        yield "bare", bare(_policy(options, guidances[0], "Evict"), options.bare)
 
 
 def _policy(options: argparse.Namespace, guidance: str, method: str) -> dict[str, Any]:
@@ -84,7 +94,9 @@ def _policy(options: argparse.Namespace, guidance: str, method: str) -> dict[str
 def _carried_out(plane: ControlPlane, ours: Contender, folder: Path, trace: Path | None) -> dict[str, Any]:
     """One plan from the first place on: how it went, and what it asked."""
     start = plane.audit.mark()
+    before = _busy_seconds()
     footprint = ours.run(plane.user_kubeconfig(OUR_ACCOUNT, ADMINISTRATORS), folder)
+    others = _busy_seconds() - before - footprint.cpu_seconds
     asked = asked_by(plane.root / "audit.log", start, plane.audit.mark(), OUR_ACCOUNT)
     if trace:
         with trace.open("a") as file:
@@ -94,9 +106,16 @@ def _carried_out(plane: ControlPlane, ours: Contender, folder: Path, trace: Path
         "code": footprint.code,
         "wallSeconds": footprint.wall_seconds,
         "cpuSeconds": footprint.cpu_seconds,
+        "othersCpuSeconds": round(others, 1),
         **({"said": footprint.errors[-1500:]} if footprint.code else {}),
         **told(asked),
     }
+
+
+def _busy_seconds() -> float:
+    """Processor time that all of the machine has used; others' is the control plane's, where nothing else runs."""
+    user, nice, system = map(int, Path("/proc/stat").read_text().split()[1:4])
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -89,8 +89,10 @@ def descheduler(name: str, plugin: str, arguments: Document, scheduler: Document
     return Contender(name, PEER, run, scheduler or {})
 
 
-def rescheduler(name: str, policy: Document, scheduler: Document | None = None) -> Contender:
-    """Ours: plan and carry out, under a policy."""
+def rescheduler(
+    name: str, policy: Document, scheduler: Document | None = None, words: Sequence[str] = ("apply", "--yes")
+) -> Contender:
+    """Ours: plan and carry out, under a policy; or what else ``words`` ask for."""
 
     def run(kubeconfig: Path, folder: Path) -> Footprint:
         document = {"apiVersion": "rescheduler/v1alpha1", "kind": "ReschedulerPolicy", **policy}
@@ -99,7 +101,7 @@ def rescheduler(name: str, policy: Document, scheduler: Document | None = None) 
             _written(folder / "kube-scheduler.yaml", {**head, **scheduler})
             document["schedulers"] = [{"file": "kube-scheduler.yaml"}]
         file = _written(folder / "rescheduler.yaml", document)
-        command = [sys.executable, "-m", "rescheduler", "apply", "--yes", "-o", "json",
+        command = [sys.executable, "-m", "rescheduler", *words, "-o", "json",
                    "--policy", str(file), "--kubeconfig", str(kubeconfig)]  # fmt: skip
         # Of ledgers of other starts, which are gone by now, nothing may be remembered.
         return run_measured(command, timeout_seconds=LONGEST_RUN_SECONDS, state=folder / "state")

@@ -6,7 +6,8 @@ reasons of its own, that the later of two waves waits wherever the proof of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from rescheduler.checker.selectors import label_selector_matches
 from rescheduler.checker.violation import Violation
@@ -27,7 +28,7 @@ def check_needs(
     """``needs``: for each move of the plan, by its place, the places of those that are settled before it starts."""
     counted = _counted_together(cluster, plan, eligibility)
     pods = [cluster.pod_by_key.get(move.pod.key) for move in plan.moves]
-    looks = [() if pod is None else _looks_at(pod) for pod in pods]
+    seen = [None if pod is None else _seen(pod) for pod in pods]
     for later, move in enumerate(plan.moves):
         for earlier, other in enumerate(plan.moves):
             if other.wave >= move.wave:
@@ -37,7 +38,7 @@ def check_needs(
             if earlier in needs[later]:
                 continue
             reason = _order_matters(other, move) or (
-                _meet(pods[earlier], pods[later], looks[earlier], looks[later])
+                _meet(seen[earlier], seen[later])
                 or ("both are counted for one limit" if counted[earlier] & counted[later] else None)
             )
             if reason is not None:
@@ -50,30 +51,34 @@ def _order_matters(earlier: Move, later: Move) -> str | None:
     return f"it leaves {later.to_node}" if earlier.from_node == later.to_node else None
 
 
-def _meet(
-    first: Pod | None, second: Pod | None, first_looks: Sequence[LabelSelector], second_looks: Sequence[LabelSelector]
-) -> str | None:
-    """Whether one of two pods looks at the other, or both ask for volumes that are still to be chosen."""
-    if first is None or second is None:
-        return None
-    if any(label_selector_matches(selector, second.labels) for selector in first_looks) or any(
-        label_selector_matches(selector, first.labels) for selector in second_looks
-    ):
-        return "a term of affinity or spread of one picks the other"
-    if first.controller is not None and second.controller is not None and first.controller.uid == second.controller.uid:
-        return "both have one owner"
-    return "both have claims" if _has_claims(first) and _has_claims(second) else None
+class _Seen(NamedTuple):
+    """What tells whether a pod meets another. ``looks``: selectors of its terms; ``owner``: its controller's uid."""
+
+    labels: Mapping[str, str]
+    looks: Sequence[LabelSelector]
+    owner: str | None
+    has_claims: bool
 
 
-def _has_claims(pod: Pod) -> bool:
-    return any(volume.claim for volume in pod.volumes)
-
-
-def _looks_at(pod: Pod) -> Sequence[LabelSelector]:
+def _seen(pod: Pod) -> _Seen:
     spec = pod.spec
     found = [term.selector for term in spec.affinity] + [term.selector for term in spec.anti_affinity]
     found += [item.selector for item in spec.topology_spread]
-    return tuple(selector for selector in found if selector is not None)
+    looks = tuple(selector for selector in found if selector is not None)
+    owner = None if pod.controller is None else pod.controller.uid
+    return _Seen(pod.labels, looks, owner, any(volume.claim for volume in pod.volumes))
+
+
+def _meet(first: _Seen | None, second: _Seen | None) -> str | None:
+    """Whether one of two pods looks at the other, or both ask for volumes that are still to be chosen."""
+    if first is None or second is None:
+        return None
+    for one, other in ((first, second), (second, first)):
+        if one.looks and any(label_selector_matches(selector, other.labels) for selector in one.looks):
+            return "a term of affinity or spread of one picks the other"
+    if first.owner is not None and first.owner == second.owner:
+        return "both have one owner"
+    return "both have claims" if first.has_claims and second.has_claims else None
 
 
 def _counted_together(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> list[set[int]]:

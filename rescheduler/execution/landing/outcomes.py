@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import structs
 
 from rescheduler.model.plan.plan import (
@@ -61,6 +63,11 @@ class Outcomes:
     def message_of(self, move: Move) -> str:
         """What was told of a move; "" where nothing was."""
         return self._moves[move.pod][2] if move.pod in self._moves else ""
+
+    @property
+    def landed_on(self) -> Mapping[PodReference, str]:
+        """Nodes of the replacements that are known to have landed, by the pods they replace."""
+        return {pod: node for pod, (_, node, _) in self._moves.items() if node is not None}
 
     def result(self) -> PlanResult:
         """The plan with all outcomes."""

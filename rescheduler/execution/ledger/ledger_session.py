@@ -7,7 +7,7 @@ that an eviction costs about one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -266,12 +266,12 @@ class LedgerSession:
         if entry is not None:
             self._change(entry, failure=why)
 
-    def landed(self, result: PlanResult, ready: Iterable[PodReference] = ()) -> None:
+    def landed(self, nodes: Mapping[PodReference, str], ready: Iterable[PodReference] = ()) -> None:
         """Where pods landed so far; ``ready``: those whose replacements work."""
-        for move in result.moves:
-            entry = self._announced.of(move.pod)
-            if entry is not None and move.landed_on is not None and entry.landed_on != move.landed_on:
-                self._change(entry, landed_on=move.landed_on)
+        for pod, node in nodes.items():
+            entry = self._announced.of(pod)
+            if entry is not None and entry.landed_on != node:
+                self._change(entry, landed_on=node)
         self._announced.complete(ready)
 
     def await_room(self) -> None:
@@ -290,7 +290,7 @@ class LedgerSession:
         """Write what is left to be told; in words why that was not possible, None: it stands."""
         if self._plan is None:
             return None
-        self.landed(result)
+        self.landed({move.pod: move.landed_on for move in result.moves if move.landed_on is not None})
         trouble = None
         # One fails without the other: a full disk here is no reason to leave the cluster's own ledger behind.
         for write in (self._write_rest, lambda: self._settings.note(self._announced.all)):

@@ -138,7 +138,7 @@ class PlanRun:
         departures = self._settler.departures
         self._settler.settle(departures)
         self._settler.wait_ready(departures)
-        self._session.landed(self.outcomes.result(), departures.pods)
+        self._session.landed(self.outcomes.landed_on, departures.pods)
 
     def _carry_out(self, rest: Plan) -> None:
         for item in rest.placements if rest.moves else ():
@@ -160,7 +160,7 @@ class PlanRun:
                 rest = self._look_again(rest, strays_of(departures.all))
             rest = self._place(rest)
             self._settler.wait_ready(departures)
-            self._session.landed(self.outcomes.result(), gone)
+            self._session.landed(self.outcomes.landed_on, gone)
             rest = self._look_again(rest) if rest.moves else rest
         self._place(rest)
         self._verify()

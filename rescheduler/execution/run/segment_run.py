@@ -339,7 +339,7 @@ class SegmentRun:
                 tools.settler.tell(departure)
                 ready.append(departure.move.pod)
         if ready:
-            tools.session.landed(tools.outcomes.result(), ready)
+            tools.session.landed(tools.outcomes.landed_on, ready)
 
     def _let_loose(self, number: int, departure: EvictedPod) -> None:
         """Do not wait for one that comes late; a StatefulSet makes its new pod when the old one is gone."""

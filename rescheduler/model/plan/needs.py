@@ -14,7 +14,8 @@ meets them in the order of waves.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.cluster import Cluster
@@ -35,7 +36,8 @@ def needs_of(moves: Sequence[Move], cluster: Cluster) -> Needs:
     leaving: dict[str, list[int]] = defaultdict(list)
     sharing: dict[Hashable, list[int]] = defaultdict(list)
     terms = dict.fromkeys(term for pod in pods if pod is not None for term in _terms(pod))
-    shared = [[] if pod is None else list(_shared(pod, terms, cluster)) for pod in pods]
+    covering = _covering([pod for pod in pods if pod is not None], cluster)
+    shared = [[] if pod is None else list(_shared(pod, terms, covering, cluster)) for pod in pods]
     for index, move in enumerate(moves):
         leaving[move.from_node].append(index)
         for what in shared[index]:
@@ -80,16 +82,39 @@ def _last_first(dependents: Sequence[Sequence[int]]) -> Iterator[int]:
                 waiting.append(other)
 
 
-def _shared(pod: Pod, terms: Iterable[LabelSelector], cluster: Cluster) -> Iterator[Hashable]:
+def _covering(pods: Sequence[Pod], cluster: Cluster) -> Mapping[str, Sequence[str]]:
+    """Names of the budgets that cover each of these pods, by its key; few are compared with each."""
+    labelled: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
+    of_namespace: dict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        of_namespace[pod.namespace].append(pod)
+        for label, value in pod.labels.items():
+            labelled[pod.namespace, label, value].append(pod)
+    found: dict[str, list[str]] = defaultdict(list)
+    for budget in chain.from_iterable(cluster.budgets_by_namespace.get(name, ()) for name in of_namespace):
+        rules = () if budget.selector is None else budget.selector.requirements
+        asked = next((rule for rule in rules if rule.operator == "In"), None)
+        near = [of_namespace[budget.namespace]]
+        if asked is not None:
+            values = dict.fromkeys(asked.values)
+            near = [labelled.get((budget.namespace, asked.key, value), []) for value in values]
+        for pod in chain.from_iterable(near):
+            if selects(budget.selector, pod.labels):
+                found[pod.key].append(budget.name)
+    return found
+
+
+def _shared(
+    pod: Pod, terms: Iterable[LabelSelector], covering: Mapping[str, Sequence[str]], cluster: Cluster
+) -> Iterator[Hashable]:
     """What counts this pod together with others of the plan; ``terms``: of all of its pods."""
     workload = cluster.workload_of(pod)
     if workload is not None:
         yield "workload", workload.uid
     if pod.controller is not None:
         yield "owner", pod.controller.uid
-    for budget in cluster.budgets_by_namespace.get(pod.namespace, ()):
-        if selects(budget.selector, pod.labels):
-            yield "budget", budget.namespace, budget.name
+    for name in covering.get(pod.key, ()):
+        yield "budget", pod.namespace, name
     if any(volume.kind in CLAIM_KINDS for volume in pod.volumes):
         yield ("claims",)
     own = _terms(pod)

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from rescheduler.checker.needs import check_needs
+from rescheduler.model.columns.selectors import selects
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import PodAffinityTerm
+from rescheduler.model.objects.constraints import LabelSelector, PodAffinityTerm, Requirement
 from rescheduler.model.plan.disruption import DisruptionGroup
 from rescheduler.model.plan.needs import needs_of, ranks_of
-from rescheduler.model.plan.plan import Move, Plan
-from tests.builders import cluster, node, pod, selector, workload
+from rescheduler.model.plan.plan import Move, Plan, reference_to
+from tests.builders import budget, cluster, node, pod, selector, workload
 from tests.unit.checker.cases import anything_goes, move, plan
 from tests.unit.checker.naive import fits, misfits, subsets
 from tests.unit.checker.test_orders import NAMES, NODES, PODS
@@ -145,6 +146,40 @@ def test_whoever_is_counted_together_keeps_the_order_of_waves() -> None:
     both = cluster(*chained().nodes, pod("w-0", node="n0"), pod("w-1", node="n1"), workload("w", 2))
     together = (move("w-0", "n0", "n2", 1), move("w-1", "n1", "n2", 2))
     assert needs_of(together, both)[1] == {0}
+
+
+APPS = st.fixed_dictionaries({}, optional={"app": st.sampled_from(["a", "b"]), "tier": st.sampled_from(["x", "y"])})
+RULES = [
+    selector(app="a"),
+    selector(app="b", tier="x"),
+    LabelSelector((Requirement("app", "In", ("a", "b", "a")),)),
+    LabelSelector((Requirement("app", "NotIn", ("a",)), Requirement("tier", "In", ("x",)))),
+    LabelSelector(()),
+    None,
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["one", "two"]), APPS), min_size=2, max_size=5), st.sets(st.integers(0, 5)))
+def test_whoever_one_budget_covers_keeps_the_order_of_waves(
+    found: list[tuple[str, dict[str, str]]], chosen: set[int]
+) -> None:
+    """Whatever its selector says; a budget of another namespace counts for nobody."""
+    pods = [
+        pod(f"p-{number}", node="n0", owner=f"o-{number}", namespace=name, labels=labels)
+        for number, (name, labels) in enumerate(found)
+    ]
+    budgets = [budget(f"b-{number}", 1, namespace="one", selector=RULES[number]) for number in sorted(chosen)]
+    world = cluster(node("n0", "8"), node("n1", "8"), *pods, *budgets)
+    moves = [
+        structs.replace(move(item.name, "n0", "n1", wave), pod=reference_to(item)) for wave, item in enumerate(pods, 1)
+    ]
+    for later, needed in enumerate(needs_of(moves, world)):
+        assert needed == {
+            earlier
+            for earlier in range(later)
+            if pods[earlier].namespace == pods[later].namespace == "one"
+            and any(all(selects(RULES[one], pods[at].labels) for at in (earlier, later)) for one in chosen)
+        }
 
 
 def test_a_limit_that_both_count_for_is_the_checkers_concern_too() -> None:

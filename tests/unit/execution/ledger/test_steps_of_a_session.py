@@ -291,7 +291,7 @@ def test_pods_whose_replacements_work_are_known_to_whoever_plans_the_rest() -> N
     scene = begun()
     scene.answer(scene.first)
     assert scene.session.ready == frozenset()
-    scene.session.landed(NOTHING_TOLD, [scene.first.pod])
+    scene.session.landed({}, [scene.first.pod])
     assert scene.session.ready == {scene.first.pod}
 
 
