@@ -23,7 +23,6 @@ from benchmarks.execution.requests import asked_by, told
 from benchmarks.machine import describe_machine
 from benchmarks.side_by_side.contenders import PACKING, Contender, rescheduler
 from benchmarks.side_by_side.scenes import consolidation, pending
-from benchmarks.side_by_side.settling import settle
 from benchmarks.side_by_side.stage import Stage
 from tests.cluster.plane.audit import OUR_ACCOUNT
 from tests.cluster.plane.control_plane import ControlPlane
@@ -63,7 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stage.again(scene, picture, contender.scheduler)
             (Path(folder) / arm).mkdir()
             found.append(_carried_out(plane, contender, Path(folder) / arm, options.trace))
-            settle(stage.cluster.api)
             print(json.dumps({"seed": options.seed, "nodes": options.nodes, **found[-1]}, indent=1), flush=True)
     if options.output:
         options.output.write_text(json.dumps(found, indent=1) + "\n")
