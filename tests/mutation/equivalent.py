@@ -81,9 +81,6 @@ EQUIVALENT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
         "guidance/holds": {
             "to 1.0: self._due_at = self._ends_at = 0.0": "both are set as the first placeholder is made",
         },
-        "ledger/ledger_entries": {
-            "to 1: self._counted[0]": "what was counted before is then counted anew each time, with the same outcome",
-        },
         "ledger/open_evictions": {
             "to 1.0: times[wanted - 1] if wanted else 0.0": "any time before the first eviction of all will do",
         },
