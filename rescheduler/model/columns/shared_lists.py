@@ -24,6 +24,9 @@ def read_shared(
     lists = read([item.question for item in shared])
     found: list[Sequence[Pod]] = [()] * len(asked)
     for item, pods in zip(shared, lists, strict=True):
+        if len(item.numbers) == 1:
+            found[item.numbers[0]] = pods
+            continue
         of_value: dict[str | None, list[Pod]] = defaultdict(list)
         for pod in pods:
             of_value[pod.labels.get(item.label)].append(pod)
@@ -31,7 +34,7 @@ def read_shared(
             own = asked[number]
             values = dict(_values(own[1])).get(item.label, ())
             near = of_value.get(values[0], ()) if len(values) == 1 else pods
-            found[number] = pods if own == item.question else [pod for pod in near if selects(own[1], pod.labels)]
+            found[number] = [pod for pod in near if selects(own[1], pod.labels)]
     return found
 
 

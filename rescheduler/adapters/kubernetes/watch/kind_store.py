@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from itertools import chain
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from rescheduler.adapters.kubernetes.objects.assembly import CLUSTER_WIDE, PodFacts, PodTally
 from rescheduler.adapters.kubernetes.objects.cluster import ObjectConversion, lacks_priority
@@ -86,7 +86,6 @@ class OrderedObjects:
 
 
 _NO_META: Final = ObjectMeta()
-_NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 class UncountedError(ClusterError):
@@ -123,7 +122,7 @@ class _Kept:
         self.tally = PodTally()
         self.on_node: dict[str, dict[Key, None]] = {}
         self.of_namespace: dict[str, dict[Key, None]] = {}
-        self.of_label: dict[str, dict[tuple[str, str], dict[Key, None]]] = {}
+        self.of_label: dict[str, dict[str, dict[Key, None]]] = {}
 
     def note(self, key: Key, version: str) -> None:
         """There is an object of this version, which was not there."""
@@ -137,8 +136,7 @@ class _Kept:
             self.tally.add(found)
             self.on_node.setdefault(found.node_name or "", {})[key] = None
         for label, groups in self.of_label.items():
-            if (value := _labels(found).get(label)) is not None:
-                groups.setdefault((key[0], value), {})[key] = None
+            _put_in(groups, _group_of(key, found, label), key)
 
     def forget(self, key: Key) -> None:
         """Nothing is known of it any more."""
@@ -146,9 +144,9 @@ class _Kept:
         if isinstance(before, Pod):
             self.tally.remove(before)
             _taken_out(self.on_node, before.node_name or "", key)
-        for label, groups in self.of_label.items() if before is not None else ():
-            if (value := _labels(before).get(label)) is not None:
-                _taken_out(groups, (key[0], value), key)
+        for label, groups in self.of_label.items():
+            if (group := _group_of(key, before, label)) is not None:
+                _taken_out(groups, group, key)
         if key in self.versions:
             _taken_out(self.of_namespace, key[0], key)
         for part in (self.objects, self.versions, self.warnings, self.aside):
@@ -161,10 +159,8 @@ class _Kept:
         if groups is None:
             groups = self.of_label[rule.key] = {}
             for key, found in self.objects.items():
-                if (value := _labels(found).get(rule.key)) is not None:
-                    groups.setdefault((key[0], value), {})[key] = None
-        found = (groups.get((namespace, value), ()) for value in dict.fromkeys(rule.values))
-        return chain.from_iterable(found)
+                _put_in(groups, _group_of(key, found, rule.key), key)
+        return chain.from_iterable(groups.get(f"{namespace}/{value}", ()) for value in dict.fromkeys(rule.values))
 
     def about(self, key: Key) -> tuple[Any, ...]:
         """All that is known of an object but its version."""
@@ -179,15 +175,19 @@ class _Kept:
         )  # fmt: skip
 
 
-def _labels(found: Any) -> Mapping[str, str]:
-    """Of an object that a selector may pick by them."""
-    return found.labels if isinstance(found, Pod | Node) else _NO_LABELS
+def _group_of(key: Key, found: Any, label: str) -> str | None:
+    """Namespace and value of a label of an object that a selector may pick by it; neither may have a slash in it."""
+    value = found.labels.get(label) if isinstance(found, Pod | Node) else None
+    return None if value is None else f"{key[0]}/{value}"
 
 
-Group = TypeVar("Group", str, tuple[str, str])
+def _put_in(keys: dict[str, dict[Key, None]], group: str | None, key: Key) -> None:
+    """A key of a group; of none where that is None."""
+    if group is not None:
+        keys.setdefault(group, {})[key] = None
 
 
-def _taken_out(keys: dict[Group, dict[Key, None]], group: Group, key: Key) -> None:
+def _taken_out(keys: dict[str, dict[Key, None]], group: str, key: Key) -> None:
     """No key of a group any more, nor an empty group: nodes and namespaces come and go."""
     keys[group].pop(key, None)
     if not keys[group]:
