@@ -124,9 +124,13 @@ class Waiter:
             self._keep_up()
             self._clock.sleep(min(left, LONGEST_PAUSE_SECONDS))
 
+    def has_time(self, seconds: float) -> bool:
+        """Whether the plan has that much time left."""
+        return self._clock.monotonic() + seconds <= self._ends_at
+
     def require_time(self, seconds: float) -> None:
         """Raise PlanStoppedError if the plan has not that much time left."""
-        if self._clock.monotonic() + seconds > self._ends_at:
+        if not self.has_time(seconds):
             raise PlanStoppedError(
                 f"the next step is {seconds:.0f} s away, more than the plan's time allows; {self._advice}"
             )

@@ -23,6 +23,7 @@ from rescheduler.disruption.gate.policy_gate import PolicyGate
 from rescheduler.disruption.karpenter import taints_objection
 from rescheduler.disruption.replica_changes import Wanted
 from rescheduler.execution.ledger.ledger_rules import LedgerRules
+from rescheduler.execution.ledger.repayment import seconds_to_repay
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.executor import Executor
 from rescheduler.execution.run.planning_again import AttemptEnd, attempted, in_attempts
@@ -194,7 +195,8 @@ class RoundRunner:
 
         What is left when something came in its way is planned again, as if it were a round of its own.
         """
-        seen, ends_at = (cluster, ledger), self._world.clock.monotonic() + self._timeout_seconds
+        seconds = max(self._timeout_seconds, seconds_to_repay(plan, cluster))
+        seen, ends_at = (cluster, ledger), self._world.clock.monotonic() + seconds
 
         def plan_again(earlier: EarlierAttempts) -> Plan | str:
             nonlocal seen

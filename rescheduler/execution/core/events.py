@@ -22,12 +22,14 @@ class Allowed(NamedTuple):
 class NotYet(NamedTuple):
     """A move is put off: by a budget or an API server that may say otherwise at ``due_at``.
 
-    ``is_try``: that counts. Otherwise others under way are the reason, and it is due too when one of them is Ready.
+    ``is_try``: that counts, and ``tied`` are put off with it: moves that are of no use without it; None: all others.
+    Otherwise others under way are the reason, and it is due too when one of them is Ready.
     """
 
     move: int
     due_at: float
     is_try: bool = True
+    tied: frozenset[int] | None = None
 
 
 class Written(NamedTuple):

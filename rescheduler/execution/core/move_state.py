@@ -70,15 +70,17 @@ class RunRules(NamedTuple):
 
 
 class RunState(NamedTuple):
-    """``tries`` and ``due_at`` of each move: how often it was put off, and until when. ``at_hand``: the one that is
-    being asked for, announced or sent. ``lane``: the one that is open. ``loose``: moves whose replacements others do
-    not wait for any more. ``crowded``: those put off only because of others under way, and due at once when the
-    replacement of one of these works. ``is_closed``: nothing more is started.
+    """``tries`` and ``due_at`` of each move: how often it was put off, and until when; ``tied``: who is put off with
+    it, None: all others. ``at_hand``: the one that is being asked for, announced or sent. ``lane``: the one that is
+    open. ``loose``: moves whose replacements others do not wait for any more. ``crowded``: those put off only because
+    of others under way, and due at once when the replacement of one of these works. ``is_closed``: nothing more is
+    started.
     """
 
     stages: tuple[MoveStage, ...]
     tries: tuple[int, ...]
     due_at: tuple[float, ...]
+    tied: tuple[frozenset[int] | None, ...]
     at_hand: int | None = None
     lane: str | None = None
     loose: frozenset[int] = frozenset()
@@ -89,4 +91,4 @@ class RunState(NamedTuple):
 def beginning(rules: RunRules) -> RunState:
     """Nothing has been done yet."""
     number = len(rules.orders)
-    return RunState((MoveStage.PLANNED,) * number, (0,) * number, (0.0,) * number)
+    return RunState((MoveStage.PLANNED,) * number, (0,) * number, (0.0,) * number, (frozenset(),) * number)

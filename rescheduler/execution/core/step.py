@@ -108,8 +108,8 @@ def _seen(state: RunState, move: int, stage: MoveStage) -> RunState:
 def _not_sent(rules: RunRules, state: RunState, event: NotSent, now: float) -> tuple[RunState, tuple[Action, ...]]:
     """A move is not under way after all, or nobody knows."""
     match event:
-        case NotYet(move, due_at, is_try):
-            return _put_off(rules, state, move, due_at, now, is_try=is_try)
+        case NotYet():
+            return _put_off(rules, state, event, now)
         case Refused(move):
             return _given_up(rules, state, move, now)
         case Dropped(move):
@@ -150,7 +150,8 @@ def _next(rules: RunRules, state: RunState, now: float) -> tuple[RunState, tuple
     ready = [] if state.is_closed else ready_moves(rules, state)
     under_way = [move for move, stage in enumerate(state.stages) if stage in UNDER_WAY or stage is MoveStage.READY]
     has_place = sum(state.stages[move] in UNDER_WAY for move in under_way) < rules.in_flight
-    due = [] if _is_put_off(state, now) else [move for move in ready if state.due_at[move] <= now]
+    waiting = _put_off_with_others(state, now)
+    due = [move for move in ready if state.due_at[move] <= now and move not in waiting]
     move = next((move for move in due if _way_is_free(rules, state, move)), None) if has_place else None
     if move is not None:
         opened = _opened(state.lane, rules.orders[move].lane)
@@ -166,12 +167,14 @@ def _next(rules: RunRules, state: RunState, now: float) -> tuple[RunState, tuple
     return state._replace(lane=None), (*_opened(state.lane, None), Over())
 
 
-def _is_put_off(state: RunState, now: float) -> bool:
-    """Whether the API server has put a move off: if it refuses in the end, nobody shall have moved for nothing."""
-    return any(
-        stage is MoveStage.PLANNED and state.tries[move] and state.due_at[move] > now and move not in state.crowded
-        for move, stage in enumerate(state.stages)
-    )
+def _put_off_with_others(state: RunState, now: float) -> frozenset[int]:
+    """Moves that wait for one that was put off: if that is refused in the end, nobody shall have moved for nothing."""
+    found = frozenset[int]()
+    for move, stage in enumerate(state.stages):
+        if stage is MoveStage.PLANNED and state.tries[move] and state.due_at[move] > now and move not in state.crowded:
+            tied = state.tied[move]
+            found |= frozenset(range(len(state.stages))) if tied is None else tied
+    return found
 
 
 def _way_is_free(rules: RunRules, state: RunState, move: int) -> bool:
@@ -189,17 +192,17 @@ def _opened(before: str | None, after: str | None) -> tuple[Action, ...]:
     return (ShutAll() if before is None else ShutLane(before), OpenLane(after))
 
 
-def _put_off(
-    rules: RunRules, state: RunState, move: int, due_at: float, now: float, *, is_try: bool
-) -> tuple[RunState, tuple[Action, ...]]:
-    tries = state.tries[move] + is_try
+def _put_off(rules: RunRules, state: RunState, event: NotYet, now: float) -> tuple[RunState, tuple[Action, ...]]:
+    move = event.move
+    tries = state.tries[move] + event.is_try
     if tries >= rules.attempts or state.is_closed:
         return _given_up(rules, state, move, now)
     state = _put(state, move, MoveStage.PLANNED)._replace(
         at_hand=None,
         tries=_with(state.tries, move, tries),
-        due_at=_with(state.due_at, move, due_at),
-        crowded=state.crowded - {move} if is_try else state.crowded | {move},
+        due_at=_with(state.due_at, move, event.due_at),
+        tied=_with(state.tied, move, event.tied),
+        crowded=state.crowded - {move} if event.is_try else state.crowded | {move},
     )
     return _next(rules, state, now)
 

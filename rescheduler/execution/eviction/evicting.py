@@ -151,9 +151,18 @@ class Evictor:
 
     @property
     def is_overloaded(self) -> bool:
-        """Whether the API server put the last one off until it was given up: it would do so with any other."""
+        """Whether the API server put the last one off for its own sake: it would do so with any other."""
+        return self._answer_kind == "TooManyRequests"
+
+    @property
+    def is_about_all(self) -> bool:
+        """Whether the last answer was about the API server, not about the pod."""
+        return self._answer_kind in ("TooManyRequests", "Failed")
+
+    @property
+    def _answer_kind(self) -> str | None:
         answer = None if self._eviction is None else self._eviction.answer
-        return answer is not None and answer.kind == "TooManyRequests"
+        return None if answer is None else answer.kind
 
     def _refused(self, number: int, why: str) -> Event:
         assert self._eviction is not None
@@ -173,7 +182,9 @@ class Evictor:
             # Different pods come back at different times; the same pod at the same, so that a run can be repeated.
             spread = zlib.crc32(f"{move.pod.uid}/{self._tries[move.pod.uid]}".encode()) / 2**32
             seconds = max(SHORTEST_BACK_OFF_SECONDS * (1.0 + 0.25 * spread), answer.retry_after_seconds or 0.0)
-        self._waiter.require_time(seconds)
+        if not self._waiter.has_time(seconds):
+            why = f"it may be asked again in {seconds:.0f} s, more than the plan's time allows"
+            return self._refused(number, f"{told(move, answer)}; {why}")
         return NotYet(number, self._waiter.now + seconds)
 
     def _look(self, move: Move, expected: Pod) -> tuple[float, Pod | str]:

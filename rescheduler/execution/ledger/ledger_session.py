@@ -281,10 +281,14 @@ class LedgerSession:
             self._open_evictions.await_half(self._plan, lambda: self._settings.check_stop(self._writer))
             self._is_full = False
 
-    def await_repaid(self, moves: Sequence[Move]) -> None:
+    def owing(self, moves: Iterable[Move]) -> Sequence[Move]:
+        """Those whose workloads have to be repaid first, where the rules are so strict."""
+        return self._open_evictions.owing(moves) if self._settings.rules.waits_until_repaid else ()
+
+    def await_repaid(self, choose: Callable[[], Sequence[Move]]) -> None:
         """Wait until workloads that are to lose pods again owe nothing, where the rules are so strict."""
         if self._settings.rules.waits_until_repaid:
-            self._open_evictions.await_repaid(moves)
+            self._open_evictions.await_repaid(choose)
 
     def close(self, result: PlanResult) -> str | None:
         """Write what is left to be told; in words why that was not possible, None: it stands."""

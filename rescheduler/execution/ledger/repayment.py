@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from rescheduler.execution.fresh_cluster import FreshCluster
 from rescheduler.execution.ledger.ledger_writer import LedgerWriter
-from rescheduler.execution.ledger.open_evictions import doubt_ends_at, settled
-from rescheduler.execution.run.resuming import require_standing
+from rescheduler.execution.ledger.open_evictions import READY_SECONDS, doubt_ends_at, settled
 from rescheduler.execution.stopping import Waiter
 from rescheduler.extension_points import ExecutionTarget
 from rescheduler.model.daemon.ledger import Ledger, LedgerEntry
+from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import Move, Plan, PodReference
 
 REPAID_PAUSE_SECONDS: Final = 5.0
+USUAL_SECONDS: Final = READY_SECONDS + 15.0
+"""From an eviction until its replacement is proven to work, as a rule."""
 
 
 class OpenEvictions:
@@ -54,14 +58,16 @@ class OpenEvictions:
             self._wait_for(doubts, check)
             self._fresh.read()
 
-    def await_repaid(self, moves: Sequence[Move]) -> None:
-        """Wait until the workloads of these pods owe nothing."""
-        while True:
-            pods = self._fresh.now.pod_by_key
-            workloads = [self._fresh.now.workload_of(pods[move.pod.key]) for move in moves if move.pod.key in pods]
-            wanted = {workload.uid for workload in workloads if workload is not None}
-            if not any(entry.workload in wanted for entry in self.settle().debts):
-                return
+    def owing(self, moves: Iterable[Move]) -> Sequence[Move]:
+        """Those whose workloads owe a replacement by the newest snapshot."""
+        debts = {entry.workload for entry in self.settle().debts}
+        pods, workload_of = self._fresh.now.pod_by_key, self._fresh.now.workload_of
+        found = [(move, workload_of(pods[move.pod.key])) for move in moves if move.pod.key in pods]
+        return [move for move, workload in found if workload is not None and workload.uid in debts]
+
+    def await_repaid(self, choose: Callable[[], Sequence[Move]]) -> None:
+        """Wait until the workloads of the moves that are chosen, anew after each look, owe nothing."""
+        while self.owing(choose()):
             self._waiter.pause(REPAID_PAUSE_SECONDS)
             self._fresh.read()
 
@@ -87,10 +93,18 @@ class OpenEvictions:
                 return
 
 
+def seconds_to_repay(plan: Plan, cluster: Cluster) -> float:
+    """How long a plan takes, as a rule, whose workloads lose one pod after the other, each when the last is repaid."""
+    pods = (cluster.pod_by_key.get(move.pod.key) for move in plan.moves)
+    workloads = (cluster.workload_of(pod) for pod in pods if pod is not None)
+    most = max(Counter(workload.uid for workload in workloads if workload is not None).values(), default=0)
+    return USUAL_SECONDS * most
+
+
 def when_repaid(
     rest: Plan,
-    next_of: Callable[[Plan], Sequence[Move]],
-    await_repaid: Callable[[Sequence[Move]], None],
+    next_of: Callable[[Plan, Cluster], Sequence[Move]],
+    await_repaid: Callable[[Callable[[], Sequence[Move]]], None],
     fresh: FreshCluster,
     look_again: Callable[[Plan], Plan],
 ) -> Plan:
@@ -100,9 +114,8 @@ def when_repaid(
     """
     while rest.moves:
         before = fresh.now
-        await_repaid(next_of(rest))
+        await_repaid(partial(next_of, rest, before))
         if fresh.now is before:
             break
-        require_standing(rest, fresh.now)
         rest = look_again(rest)
     return rest

@@ -95,7 +95,7 @@ class MigrationMoves:
         """Get leave for one pod, ask its owner, and see the new pod to its node."""
         tools = self._tools
         tools.waiter.check_time()
-        if not tools.is_of_use(move):
+        if not tools.leaving_out.is_of_use(move):
             return
         expected = pod_of(move, tools.fresh.now)
         live = self._permitted(move, expected)
@@ -149,7 +149,7 @@ class MigrationMoves:
         session.answered(move, answer)
         if answer.kind == "Accepted":
             self._departures.all.append(departure)
-            self._tools.sent.append(move.pod)
+            self._tools.leaving_out.sent.append(move.pod)
             self._trouble = f"{move.pod.key} was evicted: nobody has answered who would move it"
         elif answer.kind != "Failed":
             self._stay(move, OutcomeKind.REFUSED, told(move, answer))
@@ -210,7 +210,7 @@ class MigrationMoves:
         match act:
             case core.Moved():
                 item.is_over = True
-                tools.sent.append(move.pod)
+                tools.leaving_out.sent.append(move.pod)
                 tools.session.surged(move, item.departure.landed_on)
                 where = f"by whoever owns it from {move.from_node}, to {item.departure.landed_on}"
                 tools.target.record(move.pod, "Moved", f"{where}: {move.reason}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rescheduler.execution.eviction.evicting import is_leaving
 from rescheduler.execution.fresh_cluster import FreshCluster
@@ -17,7 +17,7 @@ from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.guidance.leaving_nothing import SURE_DEATH_SECONDS, leave_nothing
 from rescheduler.execution.guidance.room import RoomKeeper
 from rescheduler.execution.landing.departures import Departures, EvictedPod, selector_of, true_siblings
-from rescheduler.execution.landing.emptied import emptied_nodes, promised_empty, without_spoiled
+from rescheduler.execution.landing.emptied import emptied_nodes, promised_empty
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.landing.placing import Nominator, Placer
 from rescheduler.execution.landing.settling import Settler
@@ -30,12 +30,12 @@ from rescheduler.execution.migration.migration_core import MigrationRules
 from rescheduler.execution.migration.migration_moves import MigrationMoves
 from rescheduler.execution.pacing import RequestPace
 from rescheduler.execution.run.leading import ReplacementGuide
-from rescheduler.execution.run.leaving_out import LeftOut, Segment
+from rescheduler.execution.run.leaving_out import LeavingOut
 from rescheduler.execution.run.move_news import MoveNews
 from rescheduler.execution.run.other_runs import OtherRuns, remove_expired
 from rescheduler.execution.run.proving import Proof, RestProver, Stray, strays_of
 from rescheduler.execution.run.resuming import Remainder, made_at, require_standing, rest_of, what_is_left
-from rescheduler.execution.run.segments import segment_end
+from rescheduler.execution.run.segments import is_special, segment_end
 from rescheduler.execution.run.sending import Sender
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, RunEnding, Waiter
 from rescheduler.execution.surge.surge_core import SurgeRules
@@ -44,8 +44,6 @@ from rescheduler.extension_points import Clock, ClusterError, ExecutionTarget, G
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.attempts import NO_EARLIER_ATTEMPTS, EarlierAttempts
 from rescheduler.model.plan.plan import Move, OutcomeKind, Plan, PodReference
-
-RESTS_ON_DROPPED: Final = "it rests on a move that was not made, or is of no use without it"
 
 
 class RunSettings(NamedTuple):
@@ -91,6 +89,7 @@ class PlanRun:
         self._gates = Gates(target, clock, plan_id, settings.hold.deadline_seconds)
         self._waiter = waiter = Waiter(clock, settings.timeout_seconds, self._keep_up, settings.pace)
         earlier = settings.earlier
+        self._leaving_out = LeavingOut(plan, self._fresh, self.outcomes, [move.pod for move in earlier.sent])
         self._session = session = LedgerSession(settings.ledger, target, self._fresh, waiter, clock, earlier)
         self._nominator = nominator = Nominator(target, self._holds, clock)
         self._settler = Settler(
@@ -99,14 +98,12 @@ class PlanRun:
         self._placer = Placer(target, self._holds, nominator, waiter, self.outcomes, settings.progress)
         self._sender = Sender(
             target, gate, self._fresh, waiter, self._holds, self._settler, nominator, self.outcomes, session,
-            settings.in_flight, self._is_of_use, [move.pod for move in earlier.sent],
+            settings.in_flight, self._leaving_out,
         )  # fmt: skip
-        self._groups: Sequence[frozenset[PodReference]] = ()
-        self._segment = Segment(plan, Cluster(), self._groups)
         self._room: RoomKeeper | None = None
         self._support = GuidanceSupport()
         self._clock = clock
-        self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes, self._without_dropped)
+        self._prover = RestProver(plan, self._fresh, settings.proof, waiter, self.outcomes, self._leaving_out)
 
     def carry_out(self) -> None:
         """Do what is left of the plan. Raises PlanStoppedError where nothing more may be done.
@@ -120,11 +117,7 @@ class PlanRun:
         except PlanOvertakenError:
             self._come_to_rest()
             raise
-        if self._sender.dropped and not self.outcomes.message:
-            first, number = self._sender.dropped[0], len(self._sender.dropped)
-            why = self.outcomes.message_of(first)
-            more = f" (and {number - 1} more)" if number > 1 else ""
-            self.outcomes.message = f"not all moves were made: {why}{more}"
+        self.outcomes.message = self.outcomes.message or self._leaving_out.told
 
     @property
     def ready(self) -> frozenset[PodReference]:
@@ -149,12 +142,12 @@ class PlanRun:
             self._settings.progress("moving pods", len(self._sender.sent) - gone_before, len(self._plan.moves))
             self.has_begun = True
             self._session.await_room()
-            rest = when_repaid(rest, self._segment_of, self._session.await_repaid, self._fresh, self._look_again)
+            rest = when_repaid(rest, self._next_of, self._session.await_repaid, self._fresh, self._look_again)
             if not rest.moves:
                 break
-            departures = self._move_segment(rest, self._segment_of(rest))
+            departures = self._move_segment(rest, self._next_of(rest, self._fresh.now))
             gone = departures.pods
-            rest = self._without_dropped(rest)
+            rest = self._leaving_out.without(rest)
             rest = rest_of(rest, [move for move in rest.moves if move.pod not in gone], rest.placements)
             if any(departure.landed_on != departure.move.to_node for departure in departures.all):
                 rest = self._look_again(rest, strays_of(departures.all))
@@ -165,18 +158,28 @@ class PlanRun:
         self._place(rest)
         self._verify()
 
-    def _segment_of(self, rest: Plan) -> Sequence[Move]:
-        """The moves that may be on their way together. Without guidance, and at a gate, waves follow one another."""
+    def _next_of(self, rest: Plan, cluster: Cluster) -> Sequence[Move]:
+        """The moves that may be on their way together, of a rest that was proven on this snapshot.
+
+        Without guidance, and at a gate, waves follow one another. Otherwise none waits for what a workload owes that
+        has nothing to do with its own purpose.
+        """
         by_waves = self._sender.guide is None or self._sender.gated is not None
         strict = self._settings.ledger.rules.waits_until_repaid
-        last = segment_end(rest, self._fresh.now, by_waves=by_waves, waits_until_repaid=strict)
-        return [move for move in rest.moves if move.wave <= last]
+        last = segment_end(rest, cluster, by_waves=by_waves, waits_until_repaid=strict)
+        moves = [move for move in rest.moves if move.wave <= last]
+        owing = () if by_waves or any(map(is_special, moves)) else self._session.owing(moves)
+        if not owing:
+            return moves
+        self._leaving_out.now_at(rest, cluster)
+        tied = self._leaving_out.tied_to(owing)
+        return [move for move in moves if move.pod not in tied] or moves
 
     def _move_segment(self, rest: Plan, moves: Sequence[Move]) -> Departures:
         """Let the moves of one segment happen, with the room kept that they need, until all have landed."""
-        self._segment = Segment(rest, self._fresh.now, self._groups)
+        self._leaving_out.now_at(rest, self._fresh.now)
         self._sender.permit([move for move in moves if move.wave == 1])
-        fallen = self._fallen().moves
+        fallen = self._leaving_out.fallen.moves
         moves = [move for move in moves if move.pod not in fallen]
         if self._room is not None:
             self._room.before_segment(rest, moves, self._fresh.now)
@@ -193,36 +196,6 @@ class PlanRun:
             {pods[number].key for number in group} & moved.keys() for group in self._settings.together(self._fresh.now)
         ]
         return [frozenset(moved[key] for key in keys) for keys in found if len(keys) > 1]
-
-    def _fallen(self) -> LeftOut:
-        """What is left out by now with moves that were dropped."""
-        return self._segment.without(self._sender.dropped, self._sender.sent)
-
-    def _without_dropped(self, rest: Plan, more: Sequence[tuple[Move, str]] = ()) -> Plan:
-        """What is left without moves that are not made, ``more`` of them with the reason, and what falls with them."""
-        self._sender.leave_out(more)
-        fallen = self._fallen()
-        for move in rest.moves:
-            if move.pod in fallen.moves and not self.outcomes.is_told(move):
-                self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
-        for item in rest.placements:
-            if item.pod in fallen.placements:
-                self.outcomes.of_placement(item, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
-        return rest_of(
-            rest,
-            [move for move in rest.moves if move.pod not in fallen.moves],
-            [item for item in rest.placements if item.pod not in fallen.placements],
-        )
-
-    def _is_of_use(self, move: Move) -> bool:
-        """Whether a move still serves what it is made for; those that do not any more are told."""
-        if move.pod in self._fallen().moves:
-            self.outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
-            return False
-        gone = {*self._sender.sent, *(other.pod for other in self._sender.dropped)}
-        same = [other for other in self._plan.moves if other.from_node == move.from_node and other.pod not in gone]
-        left = without_spoiled(same, self._prover.promised_empty, self._fresh.now, self.outcomes)
-        return any(other.pod == move.pod for other in left)
 
     def _keep_up(self) -> None:
         """Renew what would run out, unless the plan is to end."""
@@ -273,12 +246,12 @@ class PlanRun:
         rest = self._sort_out(self._plan)
         if rest is None:
             return None
-        self._groups = self._groups_of(rest.moves)
-        self._segment = Segment(rest, self._fresh.now, self._groups)
+        self._leaving_out.groups = self._groups_of(rest.moves)
+        self._leaving_out.now_at(rest, self._fresh.now)
         self._sender.permit([move for move in rest.moves if move.wave == 1])
-        rest = self._without_dropped(rest)
+        rest = self._leaving_out.without(rest)
         emptied = emptied_nodes(self._plan, rest.moves, self._fresh.now)
-        self._prover.promised_empty = promised_empty(rest.moves, emptied)
+        self._leaving_out.promised_empty = promised_empty(rest.moves, emptied)
         guidance = self._settings.guidance
         support = usable_guidance(guidance, self._plan, rest, self._target, self.outcomes)
         self._support = with_gates(support, guidance, rest, self._target, self.outcomes)
@@ -387,7 +360,7 @@ class PlanRun:
         ours = [name for name in self._target.leftovers() if self._plan_id in name] if self._nominator.is_guided else []
         cluster = self._fresh.read()
         self.outcomes.warnings.extend(verify(self.outcomes.result(), cluster, ours))
-        promised = self._prover.promised_empty
+        promised = self._leaving_out.promised_empty
         used = still_used(promised, cluster)
         if used:
             self.outcomes.message = f"{len(used)} of {len(promised)} nodes that were to be empty are not"

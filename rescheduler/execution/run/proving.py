@@ -8,10 +8,12 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from msgspec import structs
 
 from rescheduler.execution.fresh_cluster import FreshCluster
+from rescheduler.execution.guidance.hold_maker import free_room, take
 from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.execution.landing.emptied import without_spoiled
 from rescheduler.execution.landing.outcomes import Outcomes
-from rescheduler.execution.run.resuming import rest_of, still_needed
+from rescheduler.execution.run.leaving_out import LeavingOut
+from rescheduler.execution.run.resuming import needs_no_room, rest_of, still_needed, what_has_changed
 from rescheduler.execution.stopping import PlanOvertakenError, Waiter
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.resources import Resources
@@ -57,8 +59,7 @@ class Stray(NamedTuple):
 
 
 class RestProver:
-    """Asks ``proof`` what speaks against the rest of one plan. ``without``: a rest without moves that do not hold any
-    more, each with the reason, and what falls with them."""
+    """Asks ``proof`` what speaks against the rest of one plan; ``leaving_out``: what it goes on without."""
 
     def __init__(
         self,
@@ -67,15 +68,14 @@ class RestProver:
         proof: Proof,
         waiter: Waiter,
         outcomes: Outcomes,
-        without: Callable[[Plan, Sequence[tuple[Move, str]]], Plan],
+        leaving_out: LeavingOut,
     ) -> None:
-        self.promised_empty: Sequence[str] = ()
         self._plan = plan
         self._fresh = fresh
         self._proof = proof
         self._waiter = waiter
         self._outcomes = outcomes
-        self._without = without
+        self._leaving_out = leaving_out
 
     def look_again(self, rest: Plan, strays: Sequence[Stray] = ()) -> Plan:
         """Take a fresh snapshot and prove what is left of the plan on it; counts that lag behind may catch up.
@@ -85,7 +85,8 @@ class RestProver:
         """
         left, found = rest, _NOTHING
         for _ in self._waiter.polls(RECOUNT_SECONDS):
-            left, found = self._with_fewest(self._still_needed(rest, self._fresh.read()), strays)
+            rest = self._without_changed(rest, self._fresh.read())
+            left, found = self._with_fewest(self._still_needed(rest, self._fresh.now), strays)
             if not any(map(may_pass, found)):
                 break
         while found:
@@ -93,7 +94,7 @@ class RestProver:
             out = [(move, why[move.pod.key]) for move in left.moves if move.pod.key in why]
             if len(out) in (0, len(left.moves)):
                 raise overtaken(found)
-            left = self._still_needed(self._without(left, out), self._fresh.now)
+            left = self._still_needed(self._leaving_out.without(left, out), self._fresh.now)
             found = self._proof(self._fresh.now, left)
         return left
 
@@ -115,8 +116,16 @@ class RestProver:
 
     def _still_needed(self, rest: Plan, cluster: Cluster) -> Plan:
         moves, placements = still_needed(self._plan, rest.moves, rest.placements, cluster, self._outcomes)
-        moves = without_spoiled(moves, self.promised_empty, cluster, self._outcomes)
+        moves = without_spoiled(moves, self._leaving_out.promised_empty, cluster, self._outcomes)
         return rest_of(rest, moves, placements)
+
+    def _without_changed(self, rest: Plan, cluster: Cluster) -> Plan:
+        """Without moves and pending pods that are not as they were, unless that is all of the moves."""
+        changed = [(move, why) for move in rest.moves if (why := what_has_changed(move, cluster)) is not None]
+        gone = [item for item in rest.placements if needs_no_room(item, cluster)]
+        if not (changed or gone) or (changed and len(changed) == len(rest.moves)):
+            return rest
+        return self._leaving_out.without(rest, changed, gone)
 
 
 def may_pass(objection: Objection) -> bool:
@@ -138,6 +147,29 @@ def strays_of(departures: Iterable[EvictedPod]) -> list[Stray]:
         for item in departures
         if item.landed_on not in (None, item.move.to_node)
     ]
+
+
+def is_harmless(
+    departure: EvictedPod, wave: Iterable[Move], departures: Sequence[EvictedPod], cluster: Cluster
+) -> bool:
+    """Whether everybody of the wave who is expected on the node where this pod landed still finds room there.
+
+    Only for pods that stand in nobody's way but by their requests. ``cluster``: read before the wave, or amid it.
+    """
+    node = departure.landed_on
+    spec = departure.pod.spec
+    if node is None or node not in cluster.node_by_name or node == departure.move.from_node:
+        return False
+    if spec.affinity or spec.anti_affinity or spec.topology_spread or spec.host_ports:
+        return False
+    room = free_room(cluster, node)
+    for move in wave:
+        if move.to_node == node and move.pod.key in cluster.pod_by_key:
+            take(room, cluster.pod_by_key[move.pod.key].spec.requests)
+    for other in departures:
+        if other.landed_on == node != other.move.to_node:
+            take(room, other.pod.spec.requests)
+    return all(amount >= 0 for amount in room.values())
 
 
 def exchanged(rest: Plan, strays: Iterable[Stray], cluster: Cluster) -> Plan:

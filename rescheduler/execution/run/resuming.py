@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import structs
 
@@ -13,6 +13,8 @@ from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
 from rescheduler.model.plan.plan import MAKE_ROOM, Move, OutcomeKind, Plan, PlannedPlacement, marked_waves
+
+GONE: Final = "the pod is gone by now"
 
 
 class Remainder(NamedTuple):
@@ -64,17 +66,9 @@ def still_needed(
     Raises PlanOvertakenError if a pod that is to move is another by now, or one that room is made for is gone (unless
     the plan is over anyhow).
     """
-    for move in moves:
-        pod = _same(cluster, move.pod.key, move.pod.uid)
-        if pod is None or pod.is_terminating:
-            raise PlanOvertakenError(
-                f"{move.pod.key}, which is to move, is gone or another pod of the same name by now"
-            )
-        _check_origin(move, pod)
-        if move.has_destination and move.to_node not in cluster.node_by_name:
-            raise PlanOvertakenError(
-                f"node {move.to_node}, which {move.pod.key} is to move to, is not there; plan again"
-            )
+    overtaken = next((why for move in moves if (why := what_has_changed(move, cluster)) is not None), None)
+    if overtaken is not None:
+        raise PlanOvertakenError(f"{overtaken}; plan again")
     waiting = _open_placements(placements, cluster, outcomes, is_over=is_over)
     if not waiting and any(item.wave > 0 for item in plan.placements):
         moves = _needed(moves, outcomes)
@@ -119,11 +113,22 @@ def _same(cluster: Cluster, key: str, uid: str) -> Pod | None:
     return pod if pod is not None and pod.uid == uid and not pod.is_finished else None
 
 
-def _check_origin(move: Move, pod: Pod) -> None:
+def what_has_changed(move: Move, cluster: Cluster) -> str | None:
+    """What no more is as a move has it: its pod, or where that is, or the node it is to go to; None: nothing."""
+    pod = _same(cluster, move.pod.key, move.pod.uid)
+    if pod is None or pod.is_terminating:
+        return f"{move.pod.key}, which is to move, is gone or another pod of the same name by now"
     if pod.node_name != move.from_node:
-        raise PlanOvertakenError(
-            f"{pod.key} is on {pod.node_name or 'no node'}, the plan moves it from {move.from_node}"
-        )
+        return f"{pod.key} is on {pod.node_name or 'no node'}, the plan moves it from {move.from_node}"
+    if move.has_destination and move.to_node not in cluster.node_by_name:
+        return f"node {move.to_node}, which {move.pod.key} is to move to, is not there"
+    return None
+
+
+def needs_no_room(item: PlannedPlacement, cluster: Cluster) -> bool:
+    """Whether the pod that room is made for is gone, or another of its name by now."""
+    pod = cluster.pod_by_key.get(item.pod.key)
+    return pod is None or pod.uid != item.pod.uid
 
 
 def _open_placements(
@@ -131,16 +136,16 @@ def _open_placements(
 ) -> tuple[PlannedPlacement, ...]:
     still_open = []
     for item in placements:
-        pod = cluster.pod_by_key.get(item.pod.key)
-        if pod is None or pod.uid != item.pod.uid:
+        if needs_no_room(item, cluster):
             if is_over:
-                outcomes.of_placement(item, OutcomeKind.LANDED_ELSEWHERE, None, "the pod is gone by now")
+                outcomes.of_placement(item, OutcomeKind.LANDED_ELSEWHERE, None, GONE)
                 continue
             raise PlanOvertakenError(
                 f"{item.pod.key}, which the plan makes room for, is gone or another pod by now; plan again"
             )
-        if pod.node_name is not None:
-            outcomes.of_placement(item, landing(item.node, pod.node_name), pod.node_name)
+        node = cluster.pod_by_key[item.pod.key].node_name
+        if node is not None:
+            outcomes.of_placement(item, landing(item.node, node), node)
         else:
             still_open.append(item)
     return tuple(still_open)

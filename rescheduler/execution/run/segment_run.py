@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from rescheduler.execution.core import events as core
@@ -14,18 +14,18 @@ from rescheduler.execution.eviction.making_way import Way
 from rescheduler.execution.eviction.own_verdict import OF_ALL, OwnVerdict
 from rescheduler.execution.fresh_cluster import OLDEST_SNAPSHOT_SECONDS, FreshCluster, pod_of
 from rescheduler.execution.guidance.guiding import Guide
-from rescheduler.execution.guidance.hold_maker import free_room, take
 from rescheduler.execution.guidance.holds import Holds
 from rescheduler.execution.landing.departures import Departures, EvictedPod, known_before, selector_of
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.landing.placing import Nominator
 from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.ledger.ledger_session import LedgerSession
+from rescheduler.execution.run.leaving_out import LeavingOut
+from rescheduler.execution.run.proving import is_harmless
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError, Waiter
 from rescheduler.extension_points import ExecutionTarget
-from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.needs import needs_of, ranks_of
-from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference
+from rescheduler.model.plan.plan import Move, OutcomeKind
 
 AT_ONCE: Final = frozenset({"WorkloadBudget", "StatefulSet", "PodDisruptionBudget", "Budget"})
 """Rules of the gate that may forbid a move for a moment only, while pods of the same plan are on their way."""
@@ -40,11 +40,7 @@ LATE_SECONDS: Final = 2.0
 
 
 class Tools(NamedTuple):
-    """What acts are done with. ``sent``: pods that left or may have left; ``in_flight``: so many at once.
-
-    ``is_of_use``: whether a move still serves its purpose by the newest snapshot; the outcome of one that does not is
-    told. ``dropped``: moves that somebody said no to, and to none of the others.
-    """
+    """What acts are done with. ``in_flight``: so many at once; ``leaving_out``: what the plan goes on without."""
 
     target: ExecutionTarget
     fresh: FreshCluster
@@ -56,10 +52,8 @@ class Tools(NamedTuple):
     session: LedgerSession
     verdict: OwnVerdict
     evictor: Evictor
-    sent: list[PodReference]
     in_flight: int
-    is_of_use: Callable[[Move], bool]
-    dropped: list[Move]
+    leaving_out: LeavingOut
 
 
 class SegmentRun:
@@ -154,13 +148,13 @@ class SegmentRun:
         evictor = self._tools.evictor
         match action:
             case core.Ask(number):
-                return self._ask(number)
+                return self._with_tied(self._ask(number))
             case core.WriteDown(number):
                 self._open_way()
                 return self._written(evictor.write(number))
             case core.Send(number):
                 self._foresee_next(number)
-                return self._sent(evictor.send(number))
+                return self._with_tied(self._sent(evictor.send(number)))
             case core.Withdraw():
                 evictor.withdraw()
                 self._way.shut_again()
@@ -208,7 +202,7 @@ class SegmentRun:
     def _ask(self, number: int) -> core.Event:
         """Get leave for a move."""
         tools, move = self._tools, self._moves[number]
-        if tools.dropped and not tools.is_of_use(move):
+        if tools.leaving_out.dropped and not tools.leaving_out.is_of_use(move):
             return core.Dropped(number)
         if self._of and tools.fresh.age_seconds > OLDEST_SNAPSHOT_SECONDS:
             return core.HeldBack(number)
@@ -222,7 +216,9 @@ class SegmentRun:
         event = self._softened(number, tools.evictor.ask(number, move, pod))
         around = tools.fresh.now
         self._asked = EvictedPod(move, pod, selector_of(pod, around), known_before(pod, around))
-        return core.Dropped(number) if isinstance(event, core.Allowed) and not tools.is_of_use(move) else event
+        return (
+            core.Dropped(number) if isinstance(event, core.Allowed) and not tools.leaving_out.is_of_use(move) else event
+        )
 
     def _open_way(self) -> None:
         """Open the room that the replacement is to find, once its pod has leave to go."""
@@ -244,6 +240,13 @@ class SegmentRun:
         pause = min(AGAIN_SECONDS * 2.0 ** self._put_off[number], RECOUNT_SECONDS)
         self._put_off[number] += 1
         return core.NotYet(number, self._tools.waiter.now + pause, is_try=False)
+
+    def _with_tied(self, event: core.Event) -> core.Event:
+        """A pod that is put off for its own sake puts off no others than those that would move for nothing without."""
+        if not isinstance(event, core.NotYet) or not event.is_try or self._tools.evictor.is_about_all:
+            return event
+        tied = self._tools.leaving_out.tied_to([self._moves[event.move]])
+        return event._replace(tied=frozenset(number for number, move in enumerate(self._moves) if move.pod in tied))
 
     def _may_count_others(self, number: int) -> bool:
         """Whether moves of other waves are under way, beside which no wave was proven, or were until a moment ago."""
@@ -279,7 +282,7 @@ class SegmentRun:
         self._of[event.move], self._sent_at[event.move] = departure, tools.waiter.now
         self._let_loose(event.move, departure)
         self._departures.all.append(departure)
-        tools.sent.append(move.pod)
+        tools.leaving_out.sent.append(move.pod)
         tools.evictor.in_flight = None
         if tools.nominator.is_guided:
             told = f"from {move.from_node}, to {move.to_node} if the scheduler agrees: {move.reason}"
@@ -296,7 +299,7 @@ class SegmentRun:
         tools.outcomes.of_move(move, OutcomeKind.REFUSED, None, self._said)
         if tools.verdict.rule in OF_ALL or tools.evictor.is_overloaded:
             raise PlanStoppedError(self._said)
-        tools.dropped.append(move)
+        tools.leaving_out.dropped.append(move)
 
     def _glance(self, event: core.Event) -> None:
         """After an eviction, see how the others stand; their replacements may have to be led.
@@ -372,29 +375,3 @@ def stage_of(departure: EvictedPod) -> MoveStage:
     if departure.is_ready:
         return MoveStage.READY
     return MoveStage.REPLACED if departure.landed_on is None else MoveStage.BOUND
-
-
-# Whether a wave may go on after one of its pods landed elsewhere than expected, or others' pods took room.
-
-
-def is_harmless(
-    departure: EvictedPod, wave: Iterable[Move], departures: Sequence[EvictedPod], cluster: Cluster
-) -> bool:
-    """Whether everybody of the wave who is expected on the node where this pod landed still finds room there.
-
-    Only for pods that stand in nobody's way but by their requests. ``cluster``: read before the wave, or amid it.
-    """
-    node = departure.landed_on
-    spec = departure.pod.spec
-    if node is None or node not in cluster.node_by_name or node == departure.move.from_node:
-        return False
-    if spec.affinity or spec.anti_affinity or spec.topology_spread or spec.host_ports:
-        return False
-    room = free_room(cluster, node)
-    for move in wave:
-        if move.to_node == node and move.pod.key in cluster.pod_by_key:
-            take(room, cluster.pod_by_key[move.pod.key].spec.requests)
-    for other in departures:
-        if other.landed_on == node != other.move.to_node:
-            take(room, other.pod.spec.requests)
-    return all(amount >= 0 for amount in room.values())

@@ -29,8 +29,8 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
         moves = [move for move in rest.moves if move.wave == wave]
         owners = _workloads(moves, cluster) if waits_until_repaid else set()
         is_first = wave == min(move.wave for move in rest.moves)
-        is_special = any(move.evict_first or move.method is not MoveMethod.EVICT for move in moves)
-        is_apart = by_waves or is_special or not owners.isdisjoint(met)
+        stands_alone = any(map(is_special, moves))
+        is_apart = by_waves or stands_alone or not owners.isdisjoint(met)
         number += len(moves)
         before = {index for index, move in enumerate(rest.moves) if move.wave < wave}
         gains = any(before.isdisjoint(needs[move.pod]) for move in moves)
@@ -39,9 +39,14 @@ def segment_end(rest: Plan, cluster: Cluster, *, by_waves: bool, waits_until_rep
             break
         last = wave
         met.update(dict.fromkeys(owners, wave))
-        if is_special:
+        if stands_alone:
             break
     return last
+
+
+def is_special(move: Move) -> bool:
+    """Whether a pod leaves before others arrive, or is moved otherwise than by eviction."""
+    return move.evict_first or move.method is not MoveMethod.EVICT
 
 
 def _workloads(moves: list[Move], cluster: Cluster) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rescheduler.execution.eviction.evicting import Evictor
 from rescheduler.execution.eviction.own_verdict import OF_ALL, OwnVerdict
@@ -16,21 +16,21 @@ from rescheduler.execution.landing.placing import Nominator
 from rescheduler.execution.landing.settling import Settler
 from rescheduler.execution.ledger.ledger_session import LedgerSession
 from rescheduler.execution.migration.migration_moves import MigrationMoves
+from rescheduler.execution.run.leaving_out import LeavingOut
 from rescheduler.execution.run.segment_run import SegmentRun, Tools
 from rescheduler.execution.stopping import PlanStoppedError, Waiter
 from rescheduler.execution.surge.surge_moves import SurgeMoves
 from rescheduler.extension_points import ExecutionTarget, Gate
 from rescheduler.model.plan.move_method import MoveMethod
-from rescheduler.model.plan.plan import Move, OutcomeKind, PodReference, Refusal
+from rescheduler.model.plan.plan import Move, OutcomeKind, Refusal
 
 
 class Sender:
-    """Sends evictions. ``sent`` are the pods that left or may have left, in order, those of earlier attempts first;
-    ``dropped`` are moves that somebody said no to.
+    """Sends evictions. ``sent`` and ``dropped``: see ``LeavingOut``.
 
     ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does. ``gated``: does so by a
     gate, and lets pods change places; None: there is none. ``surges``: moves those that are replaced before they leave;
-    ``migrations``: those that their owners move; None: nobody does. ``in_flight``, ``is_of_use``: see ``Tools``.
+    ``migrations``: those that their owners move; None: nobody does. ``in_flight``, ``leaving_out``: see ``Tools``.
     """
 
     def __init__(
@@ -45,11 +45,10 @@ class Sender:
         outcomes: Outcomes,
         session: LedgerSession,
         in_flight: int,
-        is_of_use: Callable[[Move], bool],
-        sent_before: Sequence[PodReference] = (),
+        leaving_out: LeavingOut,
     ) -> None:
-        self.sent: list[PodReference] = [*sent_before]
-        self.dropped: list[Move] = []
+        self.sent = leaving_out.sent
+        self.dropped = leaving_out.dropped
         self.guide: Guide | None = None
         self.gated: GatedMoves | None = None
         self.surges: SurgeMoves | None = None
@@ -67,8 +66,8 @@ class Sender:
             fresh.pod_as_seen,
         )  # fmt: skip
         self.tools = Tools(
-            target, fresh, waiter, holds, settler, nominator, outcomes, session, verdict, self.evictor, self.sent,
-            in_flight, is_of_use, self.dropped,
+            target, fresh, waiter, holds, settler, nominator, outcomes, session, verdict, self.evictor,
+            in_flight, leaving_out,
         )  # fmt: skip
 
     def permit(self, moves: Sequence[Move]) -> None:
@@ -89,12 +88,6 @@ class Sender:
         final = next((refusal for _, refusal in refused if refusal.rule in OF_ALL), None)
         if final is not None:
             raise PlanStoppedError(f"the gate refuses a move: {final.rule}: {final.message}")
-
-    def leave_out(self, moves: Sequence[tuple[Move, str]]) -> None:
-        """Drop moves that do not hold any more, each with the reason."""
-        for move, why in moves:
-            self._outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, f"it does not hold any more: {why}")
-            self.dropped.append(move)
 
     def send(self, moves: Sequence[Move]) -> Departures:
         """Evict the pods of one segment, each as soon as what it needs is done; fewer, if one landed in others' way, or

@@ -124,7 +124,7 @@ class SurgeMoves:
         """Get leave for one pod, take it out, and see its replacement to its node."""
         tools = self._tools
         tools.waiter.check_time()
-        if not tools.is_of_use(move):
+        if not tools.leaving_out.is_of_use(move):
             return
         surge, live = self._prepared(move)
         back = self._leading.make_way(move, surge.departure.pod, tools.fresh.now)
@@ -235,7 +235,7 @@ class SurgeMoves:
     def _done(self, surge: Surge) -> None:
         tools, move = self._tools, surge.move
         surge.is_over = True
-        tools.sent.append(move.pod)
+        tools.leaving_out.sent.append(move.pod)
         tools.session.surged(move, surge.departure.landed_on)
         where = surge.departure.landed_on or "a node that is not known yet"
         tools.target.record(move.pod, "Moved", f"by surge from {move.from_node}, to {where}: {move.reason}")

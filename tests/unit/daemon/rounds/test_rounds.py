@@ -97,6 +97,20 @@ def test_a_round_carries_its_plan_out_and_the_ledger_shows_it() -> None:
     assert all(entry.landed_on for entry in ledger.ledger.entries)
 
 
+def test_a_plan_has_time_for_a_workload_that_loses_one_pod_after_the_other() -> None:
+    """Each when the last is repaid, 30 s after its replacement is Ready: three take longer than a short plan may."""
+    world = World(fragmented())
+    plan = plan_of(fragmented(), [(f"web-0{i}", f"n{i + 1}", i + 1) for i in range(3)], objective="SpreadLoad")
+    plan = structs.replace(
+        plan, objectives=(ObjectiveResult("SpreadLoad", Status.FEASIBLE, 1.0, 1.0, 0.0, "pods", 0.0),)
+    )
+    lifted = {"rampUp": "unlimited", "rates": {"perWorkloadPerHour": "unlimited"}}
+    policy = Policy.model_validate({**EXECUTE, "disruption": {"workloads": {"maxUnavailable": 1}, **lifted}})
+    RoundRunner(surroundings(world), policy, lambda *_: plan, timeout_seconds=60.0).run_once()
+    assert world.evicted == ["web-00", "web-01", "web-02"]
+    assert world.clock.monotonic() > 60.0
+
+
 def test_whoever_judges_load_learns_the_ledger_before_the_plan_is_made() -> None:
     """So that what another leader has moved settles here too; the second round knows of the first one's evictions."""
     world = World(fragmented())

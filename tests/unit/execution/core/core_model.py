@@ -91,6 +91,20 @@ class Explorer:
         if before.run.is_closed and not any(isinstance(act, core.Send) for act in before.todo[:1]):
             yield f"{move} was sent after the run was closed: {world}"
 
+        waiting = [
+            other
+            for other, stage in enumerate(before.run.stages)
+            if stage is MoveStage.PLANNED and before.run.tries[other] and before.run.due_at[other] > before.now
+        ]
+        for other in waiting:
+            tied = before.run.tied[other]
+            if other not in before.run.crowded and (tied is None or move in tied):
+                yield f"{move} was sent while {other} waits, without which it is of no use: {world}"
+
+    def _tied_to(self, move: int) -> frozenset[int]:
+        """The one after it, besides itself."""
+        return frozenset({move, (move + 1) % len(self.rules.orders)})
+
     def _ended(self, world: World) -> Iterator[str]:
         """What must hold when nothing is left to be done."""
         self.ends.add(world.run.stages)
@@ -121,8 +135,10 @@ class Explorer:
                 yield self._told(world, core.Dropped(move))
                 if world.faults:
                     less = world._replace(faults=world.faults - 1)
-                    for event in (core.Refused(move), core.HeldBack(move), core.NotYet(move, world.now + 1.0)):
+                    later = world.now + 1.0
+                    for event in (core.Refused(move), core.HeldBack(move), core.NotYet(move, later)):
                         yield self._told(less, event)
+                    yield self._told(less, core.NotYet(move, later, tied=self._tied_to(move)))
                     yield self._told(less, core.NotYet(move, world.now + 1.0, is_try=False))
             case core.WriteDown(move):
                 yield self._told(world._replace(intents=world.intents | {move}), core.Written(move))

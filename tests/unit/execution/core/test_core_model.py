@@ -6,7 +6,7 @@ import pytest
 
 from rescheduler.execution.core import step as core
 from rescheduler.execution.core.events import Accepted, Allowed, Ask, Awake
-from rescheduler.execution.core.move_state import MoveStage, Order, RunRules, RunState
+from rescheduler.execution.core.move_state import MoveStage, Order, RunRules, RunState, beginning
 from tests.unit.execution.core.core_model import Explorer
 
 FREE = Order()
@@ -73,7 +73,7 @@ def test_a_core_that_forgets_needs_is_found_out(monkeypatch: pytest.MonkeyPatch)
 def test_an_answer_that_nobody_asked_for_is_a_fault() -> None:
     """It must not let anything go."""
     rules = RunRules((FREE, FREE))
-    state, actions = core.step(rules, RunState((MoveStage.PLANNED,) * 2, (0, 0), (0.0, 0.0)), Awake(), 0.0)
+    state, actions = core.step(rules, beginning(rules), Awake(), 0.0)
     assert actions == (Ask(0),)
     with pytest.raises(ValueError, match="at hand"):
         core.step(rules, state, Allowed(1), 0.0)

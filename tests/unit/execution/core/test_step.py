@@ -73,6 +73,27 @@ def test_while_the_api_server_puts_a_move_off_nobody_else_is_asked_for() -> None
     assert named(step(RULES, state, Awake(), 100.0)[1]) == named((Ask(0),))
 
 
+def test_a_move_that_is_put_off_for_its_own_sake_puts_off_only_those_that_would_move_for_nothing() -> None:
+    """The third is tied to the first, the second is not; once the first is due, nobody waits any more."""
+    rules = RunRules((Order(), Order(), Order()))
+    state, _ = step(rules, beginning(rules), Awake(), 0.0)
+    state, actions = step(rules, state, NotYet(0, 100.0, tied=frozenset({0, 2})), 0.0)
+    assert named(actions) == named((Ask(1),))
+    for event in (Allowed(1), Written(1), Accepted(1)):
+        state, actions = step(rules, state, event, 1.0)
+    assert named(actions) == named((LookOn(100.0),))
+    assert named(step(rules, state, Awake(), 100.0)[1]) == named((Ask(0),))
+
+
+def test_who_is_tied_to_a_move_that_is_given_up_waits_no_longer() -> None:
+    """Whether it is of any use is asked before it goes."""
+    rules = RunRules((Order(), Order()), attempts=2)
+    state, _ = step(rules, beginning(rules), Awake(), 0.0)
+    state, _ = step(rules, state, NotYet(0, 5.0, tied=frozenset({0, 1})), 0.0)
+    state, _ = step(rules, state, Awake(), 5.0)
+    assert named(step(rules, state, NotYet(0, 50.0, tied=frozenset({0, 1})), 5.0)[1]) == named((GiveUp(0), Ask(1)))
+
+
 def test_a_move_is_tried_three_times_and_then_given_up() -> None:
     """As the rules say: not a time less."""
     rules = RULES._replace(orders=(Order(),), attempts=3)

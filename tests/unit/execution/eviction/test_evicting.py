@@ -11,6 +11,7 @@ from rescheduler.model.plan.plan import PodReference
 from tests.builders import pod, workload
 from tests.unit.execution.worlds import AllowAll, World, executor, fragmented, outcomes, plan_of, two_moves
 
+OVERLOADED = EvictionAnswer("TooManyRequests", "please try again later", 1.0)
 EXHAUSTED = EvictionAnswer("BudgetExhausted", "the disruption budget web needs 12 healthy pods and has 12")
 
 
@@ -55,6 +56,32 @@ def test_a_wish_longer_than_the_plans_time_stops_it_at_once() -> None:
     assert "3000 s" in result.message
     assert world.clock.now() - began < 30
     assert not world.evicted
+
+
+def test_a_pod_whose_budget_refuses_holds_up_nobody_who_is_of_use_without_it() -> None:
+    """The other leaves at once; the first is asked for again in its time. An overloaded server stops both."""
+    start = fragmented()
+    plan = plan_of(start, [("web-00", "n1", 1), ("web-10", "n2", 1)], objective="SpreadLoad")
+    for answer, order in ((EXHAUSTED, ["web-10", "web-00"]), (OVERLOADED, ["web-00", "web-10"])):
+        world = World(start)
+        world.script = [answer]
+        began = world.clock.now()
+        result = executor(world).carry_out(plan)
+        assert world.evicted == order
+        assert {outcomes(result)[name][0] for name in order} == {"Landed"}
+        assert world.clock.now() - began >= SHORTEST_BACK_OFF_SECONDS
+
+
+def test_a_pod_whose_budget_refuses_for_longer_than_the_plan_has_time_is_left_alone() -> None:
+    """The others go; it is told why it does not."""
+    start = fragmented()
+    plan = plan_of(start, [("web-00", "n1", 1), ("web-10", "n2", 1)], objective="SpreadLoad")
+    world = World(start)
+    world.script = [EvictionAnswer("BudgetExhausted", "no disruption is allowed", 3000.0)]
+    result = executor(world, timeout=60).carry_out(plan)
+    assert world.evicted == ["web-10"]
+    assert outcomes(result)["web-00"] == ("Refused", None)
+    assert "3000 s, more than the plan's time allows" in result.message
 
 
 def test_a_budget_that_stays_exhausted_is_named_after_three_tries() -> None:

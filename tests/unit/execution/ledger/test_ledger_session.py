@@ -11,11 +11,21 @@ from rescheduler.execution.run.executor import LedgerRules
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EntryState, Ledger, LedgerEntry
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.plan.plan import Plan, PodReference
-from tests.builders import NOW, pod
+from rescheduler.model.plan.plan import MAKE_ROOM, Plan, PodReference
+from tests.builders import NOW, pod, workload
 from tests.unit.execution.entries import entry, ledger_of
 from tests.unit.execution.ledger_worlds import OneMoving, Process, run, states
-from tests.unit.execution.worlds import World, against, chain, chained, executor, fragmented, outcomes, two_moves
+from tests.unit.execution.worlds import (
+    World,
+    against,
+    chain,
+    chained,
+    executor,
+    fragmented,
+    outcomes,
+    plan_of,
+    two_moves,
+)
 
 
 def test_the_intent_stands_in_the_ledger_when_the_eviction_is_sent() -> None:
@@ -169,6 +179,20 @@ def test_strict_books_wait_between_waves_until_debts_are_repaid() -> None:
         first, second = ledger.ledger.entries
         assert (second.at - first.at > 30) is is_strict
         assert first.state is (EntryState.REPAID if is_strict else EntryState.OPEN)
+
+
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_who_has_nothing_to_do_with_a_debt_does_not_wait_for_it(is_tied: bool) -> None:
+    """db-0 goes while web owes a replacement, unless it makes room together with the pod of web that has to wait."""
+    start = fragmented(pod("db-0", "500m", node="n0" if is_tied else "n3"), workload("db", 1))
+    goals = [("web-00", "n1", 1), ("web-01", "n2", 2), ("db-0", "n3" if is_tied else "n0", 2)]
+    plan = plan_of(start, goals, [("big-0", "n0", 2)] if is_tied else [], objective=MAKE_ROOM)
+    world = World(start)
+    ledger = SimulatedLedger(world.clock)
+    Process(world, ledger).apply(plan, world, rules=LedgerRules(waits_until_repaid=True))
+    at = {item.pod.name: item.at for item in ledger.ledger.entries}
+    assert at["web-01"] - at["web-00"] > 30
+    assert (at["db-0"] - at["web-00"] < 15) is not is_tied
 
 
 def test_a_pod_that_goes_while_debts_are_waited_for_stops_the_plan() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from msgspec import UNSET, structs
 
-from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, Segment, left_out
+from rescheduler.execution.fresh_cluster import FreshCluster
+from rescheduler.execution.landing.outcomes import Outcomes
+from rescheduler.execution.run.leaving_out import NOTHING_LEFT_OUT, LeavingOut, left_out
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan, PodReference
 from tests.builders import cluster, node, pod
-from tests.unit.execution.worlds import chain, chained, fragmented, plan_of, two_moves
+from tests.unit.execution.worlds import World, chain, chained, fragmented, plan_of, two_moves
 
 
 def names(plan: Plan, start: Cluster, *dropped: str) -> tuple[list[str], list[str]]:
@@ -70,12 +72,57 @@ def in_a_group() -> tuple[Cluster, Plan, frozenset[PodReference]]:
 def test_pods_that_move_together_stay_together() -> None:
     """As long as none of them was sent; whoever is of no group goes on."""
     start, plan, group = in_a_group()
-    segment = Segment(plan, start, [group])
-    assert {pod.name for pod in segment.without(plan.moves[:1], ()).moves} == {"a-0", "b-0"}
+    leaving_out = beginning(start, plan)
+    leaving_out.groups = [group]
+    leaving_out.dropped.append(plan.moves[0])
+    assert {pod.name for pod in leaving_out.fallen.moves} == {"a-0", "b-0"}
 
 
 def test_a_group_that_is_not_whole_any_more_goes_on() -> None:
     """One of it has left, so that the others are nearer to it where they were to go."""
     start, plan, group = in_a_group()
-    segment = Segment(plan, start, [group])
-    assert {pod.name for pod in segment.without(plan.moves[:1], [plan.moves[1].pod]).moves} == {"a-0"}
+    leaving_out = beginning(start, plan)
+    leaving_out.groups = [group]
+    leaving_out.sent.append(plan.moves[1].pod)
+    leaving_out.dropped.append(plan.moves[0])
+    assert {pod.name for pod in leaving_out.fallen.moves} == {"a-0"}
+
+
+def test_whoever_empties_a_node_is_tied_to_all_others_on_it() -> None:
+    """And to who goes where they leave; where the node is not promised empty each goes by himself."""
+    start = cluster(
+        node("n0", "4"), node("n1", "2"), node("n2", "4"), *(pod(f"{i}-0", "1", node="n0") for i in "ab"),
+        pod("c-0", "2", node="n1"), pod("d-0", "1", node="n2"),
+    )  # fmt: skip
+    plan = plan_of(start, [("a-0", "n2", 1), ("b-0", "n2", 1), ("d-0", "n0", 1)], objective="EmptyNodes")
+    leaving_out = beginning(start, plan)
+    assert {pod.name for pod in leaving_out.tied_to(plan.moves[:1])} == {"a-0"}
+    leaving_out.promised_empty = ["n0"]
+    assert {pod.name for pod in leaving_out.tied_to(plan.moves[:1])} == {"a-0", "b-0"}
+    assert {pod.name for pod in leaving_out.tied_to(plan.moves[2:])} == {"d-0"}
+
+
+def test_who_makes_room_with_others_is_tied_to_them() -> None:
+    """Nobody moves for a pod that does not get in."""
+    start = fragmented()
+    plan = two_moves(start)
+    assert {pod.name for pod in beginning(start, plan).tied_to(plan.moves[:1])} == {"web-00", "web-01"}
+
+
+def test_a_pending_pod_that_is_gone_needs_no_room() -> None:
+    """Who was to make it stays, and it is said why."""
+    start = fragmented()
+    plan = two_moves(start)
+    leaving_out = beginning(start, plan)
+    rest = leaving_out.without(plan, (), plan.placements)
+    assert (rest.moves, rest.placements) == ((), ())
+    assert leaving_out.told == "default/big-0, which room was made for, is gone or another pod by now"
+
+
+def beginning(start: Cluster, plan: Plan) -> LeavingOut:
+    """All of a plan is left, and was proven on this cluster."""
+    world = World(start)
+    fresh = FreshCluster(world, world.clock, lambda found: found)
+    leaving_out = LeavingOut(plan, fresh, Outcomes(plan))
+    leaving_out.now_at(plan, start)
+    return leaving_out

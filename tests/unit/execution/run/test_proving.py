@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from rescheduler.checker.violation import Violation
 from rescheduler.execution.guidance import guiding, room
 from rescheduler.execution.guidance.hold_maker import fits, free_room, take
+from rescheduler.execution.landing.departures import EvictedPod
 from rescheduler.execution.run import segments
-from rescheduler.execution.run.proving import Stray, exchanged
+from rescheduler.execution.run.proving import Stray, exchanged, is_harmless
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.plan.plan import Plan
-from tests.builders import cluster, node, pod, workload
+from tests.builders import cluster, node, pod, selector, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.worlds import World, against, executor, outcomes, plan_of
 
@@ -123,6 +126,32 @@ def test_a_move_that_does_not_hold_any_more_is_left_out_and_the_others_go_on() -
 
 
 @pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("change", ["pod", "node"])
+def test_a_pod_that_has_gone_meanwhile_is_left_out_and_the_others_go_on(change: str) -> None:
+    """As one is whose node of destination has gone; where nothing else is left, the plan has been overtaken."""
+    start = cluster(
+        node("n0", "6"), node("n1", "8"), node("n2", "2"), node("n3", "3"),
+        *(pod(f"{name}-0", "2", node="n0") for name in ("web", "db", "job")),
+        *(workload(name, 1) for name in ("web", "db", "job")),
+    )  # fmt: skip
+
+    def meddle(world: World) -> None:
+        if change == "pod":
+            world.delete_pod("default", "db-0")
+        else:
+            world.remove_node("n2")
+
+    for moves, evicted in ((("web", "db", "job"), ["web-0", "job-0"]), (("web", "db"), ["web-0"])):
+        world = World(start)
+        world.script = [lambda _pod, _dry, world=world: meddle(world)]
+        to = {"web": ("n1", 1), "db": ("n2", 2), "job": ("n3", 3)}
+        result = executor(world, proof=by_room).carry_out(plan_of(start, [(f"{name}-0", *to[name]) for name in moves]))
+        assert world.evicted == evicted
+        assert outcomes(result)["db-0"] == ("NotAttempted", None)
+        assert "db-0" in result.message
+
+
+@pytest.mark.usefixtures("large")
 def test_what_rests_on_a_move_that_does_not_hold_is_left_out_with_it() -> None:
     """The place that it was to leave is not there; what needs neither is moved."""
     start = cluster(
@@ -159,3 +188,48 @@ def test_what_counts_that_lag_behind_may_explain_is_waited_for_before_a_move_is_
         result = executor(world, proof=proof).carry_out(plan)
         assert world.evicted == evicted
         assert ("may not be moved" in result.message) is (len(evicted) == 1)
+
+
+def scene(**fields: Any) -> Cluster:
+    """Two pods leave n0; n1 has room for two of them, n2 for one."""
+    return cluster(
+        node("n0", "4"), node("n1", "2"), node("n2", "1"), pod("web-0", "1", node="n0", **fields),
+        pod("web-1", "1", node="n0"), pod("web-2", "1", node="n0"),
+    )  # fmt: skip
+
+
+def landed(start: Cluster, name: str, expected: str, on: str) -> EvictedPod:
+    """A pod that was moved and is on a node."""
+    left = start.pod_by_key[f"default/{name}"]
+    (move,) = plan_of(start, [(name, expected, 1)]).moves
+    return EvictedPod(move, left, None, frozenset(), True, pod(f"{name}-new", "1", node=on))
+
+
+def test_a_stray_beside_whom_the_others_fit_is_harmless() -> None:
+    """Also where two strays share a node; not where the last room is another's."""
+    start = scene()
+    stray = landed(start, "web-0", "n2", "n1")
+    wave = plan_of(start, [("web-0", "n2", 1), ("web-1", "n1", 1)]).moves
+    assert is_harmless(stray, wave, [stray], start)
+    second = landed(start, "web-2", "n2", "n1")
+    assert not is_harmless(second, wave, [stray, second], start)
+    other = landed(start, "web-1", "n1", "n2")
+    assert not is_harmless(other, plan_of(start, [("web-0", "n2", 1)]).moves, [other], start)
+
+
+def test_a_pod_that_came_back_is_not_harmless() -> None:
+    """It was moved for nothing; nor is one on a node that nobody knows."""
+    start = scene()
+    assert not is_harmless(landed(start, "web-0", "n1", "n0"), (), [], start)
+    assert not is_harmless(landed(start, "web-0", "n1", "n9"), (), [], start)
+
+
+APART = PodAffinityTerm("kubernetes.io/hostname", selector(app="web"))
+
+
+@pytest.mark.parametrize("fields", [{"ports": [80]}, {"anti_affinity": (APART,)}])
+def test_a_pod_that_may_be_in_the_way_by_more_than_its_requests_is_not_harmless(fields: dict[str, Any]) -> None:
+    """Ports, affinity and spread are looked at by the proof, when the wave is through."""
+    start = scene(**fields)
+    stray = landed(start, "web-0", "n2", "n1")
+    assert not is_harmless(stray, (), [stray], start)

@@ -4,68 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 from rescheduler.execution.guidance import guiding, room
-from rescheduler.execution.landing.departures import EvictedPod
-from rescheduler.execution.run.segment_run import is_harmless
 from rescheduler.extension_points import EvictionAnswer
 from rescheduler.model.daemon.ledger import EMPTY_LEDGER, Ledger
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import PodAffinityTerm
 from rescheduler.model.plan.permit import Permit
 from rescheduler.model.plan.plan import Move, PodReference, Refusal
-from tests.builders import cluster, node, pod, selector, workload
+from tests.builders import cluster, node, pod, workload
 from tests.unit.execution.consolidation import emptying, sparse
 from tests.unit.execution.run.test_proving import by_room
 from tests.unit.execution.worlds import AllowAll, World, executor, fragmented, plan_of, two_moves
-
-
-def scene(**fields: Any) -> Cluster:
-    """Two pods leave n0; n1 has room for two of them, n2 for one."""
-    return cluster(
-        node("n0", "4"), node("n1", "2"), node("n2", "1"), pod("web-0", "1", node="n0", **fields),
-        pod("web-1", "1", node="n0"), pod("web-2", "1", node="n0"),
-    )  # fmt: skip
-
-
-def landed(start: Cluster, name: str, expected: str, on: str) -> EvictedPod:
-    """A pod that was moved and is on a node."""
-    left = start.pod_by_key[f"default/{name}"]
-    (move,) = plan_of(start, [(name, expected, 1)]).moves
-    return EvictedPod(move, left, None, frozenset(), True, pod(f"{name}-new", "1", node=on))
-
-
-def test_a_stray_beside_whom_the_others_fit_is_harmless() -> None:
-    """Also where two strays share a node; not where the last room is another's."""
-    start = scene()
-    stray = landed(start, "web-0", "n2", "n1")
-    wave = plan_of(start, [("web-0", "n2", 1), ("web-1", "n1", 1)]).moves
-    assert is_harmless(stray, wave, [stray], start)
-    second = landed(start, "web-2", "n2", "n1")
-    assert not is_harmless(second, wave, [stray, second], start)
-    other = landed(start, "web-1", "n1", "n2")
-    assert not is_harmless(other, plan_of(start, [("web-0", "n2", 1)]).moves, [other], start)
-
-
-def test_a_pod_that_came_back_is_not_harmless() -> None:
-    """It was moved for nothing; nor is one on a node that nobody knows."""
-    start = scene()
-    assert not is_harmless(landed(start, "web-0", "n1", "n0"), (), [], start)
-    assert not is_harmless(landed(start, "web-0", "n1", "n9"), (), [], start)
-
-
-APART = PodAffinityTerm("kubernetes.io/hostname", selector(app="web"))
-
-
-@pytest.mark.parametrize("fields", [{"ports": [80]}, {"anti_affinity": (APART,)}])
-def test_a_pod_that_may_be_in_the_way_by_more_than_its_requests_is_not_harmless(fields: dict[str, Any]) -> None:
-    """Ports, affinity and spread are looked at by the proof, when the wave is through."""
-    start = scene(**fields)
-    stray = landed(start, "web-0", "n2", "n1")
-    assert not is_harmless(stray, (), [stray], start)
 
 
 def test_waves_keep_their_size_where_the_scheduler_chooses_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
