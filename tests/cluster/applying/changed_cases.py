@@ -19,6 +19,7 @@ ALL_LANDED = (LANDED, LANDED, LANDED)
 FIRST_REFUSED = (REFUSED, NOT_ATTEMPTED, LANDED)
 UNWANTED = (ELSEWHERE, LANDED, LANDED)
 CAME_BACK = (ELSEWHERE, NOT_ATTEMPTED, NOT_ATTEMPTED)
+FIRST_STAYS = [FIRST_REFUSED, (NOT_ATTEMPTED, NOT_ATTEMPTED, LANDED)]
 SECOND_STAYS = [(LANDED, REFUSED, LANDED), (LANDED, NOT_ATTEMPTED, LANDED)]
 """By the gate, or by the proof of what is left, whichever looks first."""
 FIRST_ALONE = (LANDED, NOT_ATTEMPTED, NOT_ATTEMPTED)
@@ -196,7 +197,7 @@ CASES: tuple[Case, ...] = (
         "budget made as it is sent",
         Step.SENDING,
         changes.budget(**CLOSED),
-        [FIRST_REFUSED],
+        FIRST_STAYS,
         "allows no disruption",
     ),
     Case(
