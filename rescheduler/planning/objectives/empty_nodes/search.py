@@ -11,6 +11,7 @@ from rescheduler.extension_points import Progress
 from rescheduler.model.columns.arrays import BoolArray, IntArray
 from rescheduler.planning.objectives.empty_nodes.draining.draining import Draining
 from rescheduler.planning.objectives.empty_nodes.exact import ExactSearch, Known
+from rescheduler.planning.objectives.empty_nodes.exchanging import Exchanges
 from rescheduler.planning.objectives.empty_nodes.least_evictions import LeastEvictions, whole_prices
 from rescheduler.planning.objectives.empty_nodes.node_by_node import NodeByNode
 from rescheduler.planning.objectives.empty_nodes.relaxation import relax
@@ -39,10 +40,10 @@ _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its orde
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
 _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _FIRST_TOGETHER, _FINEST_TOGETHER, _MOST_TRIES_TOGETHER = 0.0125, 0.002, 24
-_SHARE_OF_TOGETHER = 0.9
+_SHARE_OF_TOGETHER, _SHARE_OF_EXCHANGES = 0.9, 0.5
 _SHORT_SECONDS = 1.0
 _MANY_PODS = 10_000
-_LARGEST_REPACKED = 50_000_000  # pods times nodes
+_LARGEST_REPACKED, _LARGEST_EXCHANGED = 50_000_000, 1_000_000  # pods times nodes
 _SHARE_OF_START = 0.3
 _SHARE_OF_FIRST_RULE, _SHARE_OF_OTHER_RULES = 0.95, 0.15
 _TIMES_TO_PROVE = 1.0  # the bound takes about as long as the simple rules
@@ -138,6 +139,8 @@ class EmptyingSearch:
             self._draining.prepare(self.deadline)
         is_enough = is_tight or self._is_roomy()
         self._construct(self.deadline.part(_SHARE_IF_ENOUGH if is_enough else _SHARE_OF_FIRST_ORDERS))
+        if self._differ_in_worth() and movable * self.situation.node_count <= _LARGEST_EXCHANGED:
+            self._exchange(self.deadline.part(_SHARE_OF_EXCHANGES))
         if not is_tight and not self._is_done():
             self._pack(movable)
         if self.best.value < self.bound and not self.deadline.is_over():
@@ -187,12 +190,23 @@ class EmptyingSearch:
 
         What is worth most on paper is many sets, and most of them have pods that find no room in truth.
         """
-        price = self.situation.price[self.situation.candidates]
-        if self._program is None or price.min() == price.max():
+        if self._program is None or not self._differ_in_worth():
             return
-        fee = _FEE * float(price.sum() / self.situation.pods_on[self.situation.candidates].sum())
+        nodes = self.situation.candidates
+        fee = _FEE * float(self.situation.price[nodes].sum() / self.situation.pods_on[nodes].sum())
         found = self._program.solve(0.0, self.deadline.part(_SHARE_OF_WHOLE_BOUND), is_whole=True, fee=fee)
         self._guides += [] if found is None else [found]
+
+    def _differ_in_worth(self) -> bool:
+        price = self.situation.price[self.situation.candidates]
+        return bool(price.min() < price.max())
+
+    def _exchange(self, deadline: Deadline) -> None:
+        """Exchange a few nodes at a time for others: which of them to empty matters more than how they are packed."""
+        self.progress("exchanging nodes to empty")
+        exchanges = Exchanges(self.situation, self._by_pods(np.ones(self.situation.node_count)).tolist(), self.seed)
+        while self.best.value < self.bound and (work := exchanges.better_than(self.best, deadline)) is not None:
+            self._offer(work.order, deadline)
 
     def _is_roomy(self) -> bool:
         """Whether on paper every node could be emptied that may be: then one after the other is mostly enough."""

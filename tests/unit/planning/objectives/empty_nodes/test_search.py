@@ -10,7 +10,9 @@ import pytest
 
 from rescheduler.extension_points import no_progress
 from rescheduler.planning.objectives.empty_nodes import search
+from rescheduler.planning.objectives.empty_nodes.exchanging import Exchanges
 from rescheduler.planning.objectives.empty_nodes.situation import EmptyingSituation
+from rescheduler.planning.objectives.empty_nodes.solution import Solution, keeps_limits
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.waves.waves import GroupsOfPods
 from tests import builders
@@ -102,3 +104,46 @@ def test_where_nodes_differ_in_price_the_first_plans_are_near_the_best() -> None
         found._construct(deadline)
         gaps.append(1 - found.best.value / found.bound)
     assert sum(gaps) / len(gaps) < 0.0125
+
+
+def test_where_nodes_differ_in_price_some_are_exchanged_for_others() -> None:
+    """Of twenty-seven nodes those chosen first were worth 4.2 % less than the bound; by exchanges at most 1.5 % less.
+
+    The search ends by itself, so that it finds the same each time.
+    """
+    seen, price = machines(5)
+    situation = EmptyingSituation(question(seen), np.array([price[node.name] for node in seen.nodes]))
+    deadline = Deadline(FakeClock(), builders.PLENTY)
+    values = []
+    for _ in range(2):
+        found = search.EmptyingSearch(situation, GroupsOfPods(situation.problem), deadline, 0, no_progress)
+        found.prove()
+        found._guide()
+        found._construct(deadline)
+        assert found.best.value < 0.96 * found.bound
+        found._exchange(deadline)
+        assert found.best.value > 0.985 * found.bound
+        assert keeps_limits(situation, found.best.schedule)
+        values.append((found.best.value, found.best.emptied))
+    assert values[0] == values[1]
+
+
+def test_a_plan_that_nothing_can_be_exchanged_in_stays() -> None:
+    """Nodes that all can be emptied, or none: the search ends at once, and takes nothing away."""
+    seen, price = machines(4)
+    worth = np.array([price[node.name] for node in seen.nodes])
+    situation = EmptyingSituation(question(seen), worth)
+    order = situation.candidates.tolist()
+    assert Exchanges(situation, order, 0).better_than(Solution(value=1e9), Deadline(FakeClock(), 10.0)) is None
+    fixed = EmptyingSituation(question(seen, fixed=[pod.name for pod in seen.pods]), worth)
+    assert Exchanges(fixed, [], 0).better_than(Solution(), Deadline(FakeClock(), 10.0)) is None
+
+
+def test_where_time_is_too_short_for_many_tries_no_exchange_is_tried() -> None:
+    """One that takes more than a hundredth of what is left is the last."""
+    seen, price = machines(5)
+    situation = EmptyingSituation(question(seen), np.array([price[node.name] for node in seen.nodes]))
+    clock = RunningClock(0.01)
+    deadline = Deadline(clock, 5.0)
+    assert Exchanges(situation, situation.candidates.tolist(), 0).better_than(Solution(), deadline) is None
+    assert not deadline.is_over()
