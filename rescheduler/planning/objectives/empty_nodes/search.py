@@ -40,7 +40,12 @@ _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its orde
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
 _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _FIRST_TOGETHER, _FINEST_TOGETHER, _MOST_TRIES_TOGETHER = 0.0125, 0.002, 24
-_SHARE_OF_TOGETHER, _SHARE_OF_EXCHANGES = 0.9, 0.5
+_SHARE_OF_TOGETHER = 0.9
+_SHARE_OF_EXCHANGES, _SHARE_WITH_FEW_PODS, _FEW_PODS = (
+    0.2,
+    0.5,
+    5,
+)  # pods a node: with many, how they are packed matters
 _SHORT_SECONDS = 1.0
 _MANY_PODS = 10_000
 _LARGEST_REPACKED, _LARGEST_EXCHANGED = 50_000_000, 1_000_000  # pods times nodes
@@ -140,7 +145,8 @@ class EmptyingSearch:
         is_enough = is_tight or self._is_roomy()
         self._construct(self.deadline.part(_SHARE_IF_ENOUGH if is_enough else _SHARE_OF_FIRST_ORDERS))
         if self._differ_in_worth() and movable * self.situation.node_count <= _LARGEST_EXCHANGED:
-            self._exchange(self.deadline.part(_SHARE_OF_EXCHANGES))
+            is_sparse = movable <= _FEW_PODS * self.situation.node_count
+            self._exchange(self.deadline.part(_SHARE_WITH_FEW_PODS if is_sparse else _SHARE_OF_EXCHANGES))
         if not is_tight and not self._is_done():
             self._pack(movable)
         if self.best.value < self.bound and not self.deadline.is_over():
@@ -202,7 +208,7 @@ class EmptyingSearch:
         return bool(price.min() < price.max())
 
     def _exchange(self, deadline: Deadline) -> None:
-        """Exchange a few nodes at a time for others: which of them to empty matters more than how they are packed."""
+        """Exchange a few nodes at a time for others."""
         self.progress("exchanging nodes to empty")
         exchanges = Exchanges(self.situation, self._by_pods(np.ones(self.situation.node_count)).tolist(), self.seed)
         while self.best.value < self.bound and (work := exchanges.better_than(self.best, deadline)) is not None:
