@@ -16,8 +16,8 @@ _MOST_EXCHANGED: Final = 3
 _SHUFFLED: Final = 0.3
 _IDLE_TRIES: Final = 12
 """So many for each node that could be emptied are made without any gain before the search ends."""
-_LEAST_TRIES: Final = 100
-"""A search that has no time for so many is not begun."""
+_LEAST_TRIES, _FIRST_TRIES = 100, 3
+"""A search that has no time for so many ends after the first few."""
 _SAME: Final = 1e-9
 
 
@@ -35,7 +35,8 @@ class Exchanges:
         self._random = np.random.default_rng(seed)
         self._emptied: list[int] = []
         self._value = float("-inf")
-        self._idle = 0
+        self._idle = self._tries = 0
+        self._seconds = 0.0
 
     def better_than(self, best: Solution, deadline: Deadline) -> NodeByNode | None:
         """The next draft that is worth more than the best plan; None: none was found, or there is no time to look.
@@ -47,9 +48,10 @@ class Exchanges:
         while self._idle < _IDLE_TRIES * len(self._by_pods) and not deadline.is_over():
             before = deadline.remaining()
             work = self._try(deadline)
-            if before - deadline.remaining() > before / _LEAST_TRIES:
+            self._idle, self._tries = self._idle + 1, self._tries + 1
+            self._seconds += before - deadline.remaining()
+            if self._seconds * _LEAST_TRIES > self._tries * deadline.seconds and self._tries >= _FIRST_TRIES:
                 return None
-            self._idle += 1
             value = float(self._situation.price[work.emptied].sum())
             if value >= self._value - _SAME:
                 self._emptied = list(work.emptied)

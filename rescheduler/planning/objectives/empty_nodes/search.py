@@ -40,16 +40,11 @@ _SHARE_OF_SEATS = 0.6  # of what is left for one trial; the rest is for its orde
 _FEW_EVICTIONS = 0.2  # of the movable pods: then the choice of nodes is what matters, else how pods are packed
 _FIRST_SPARE, _FINEST_SPARE, _LARGEST_SPARE = 0.04, 0.003, 0.64
 _FIRST_TOGETHER, _FINEST_TOGETHER, _MOST_TRIES_TOGETHER = 0.0125, 0.002, 24
-_SHARE_OF_TOGETHER = 0.9
-_SHARE_OF_EXCHANGES, _SHARE_WITH_FEW_PODS, _FEW_PODS = (
-    0.2,
-    0.5,
-    5,
-)  # pods a node: with many, how they are packed matters
+_SHARE_OF_EXCHANGES, _SHARE_WITH_FEW_PODS, _FEW_PODS = 0.2, 0.5, 5  # a node: with many it is packing that matters
 _SHORT_SECONDS = 1.0
 _MANY_PODS = 10_000
 _LARGEST_REPACKED, _LARGEST_EXCHANGED = 50_000_000, 1_000_000  # pods times nodes
-_SHARE_OF_START = 0.3
+_SHARE_OF_START, _SHARE_OF_TOGETHER = 0.3, 0.9
 _SHARE_OF_FIRST_RULE, _SHARE_OF_OTHER_RULES = 0.95, 0.15
 _TIMES_TO_PROVE = 1.0  # the bound takes about as long as the simple rules
 _SHARE_IF_ENOUGH, _SHARE_OF_FIRST_ORDERS, _SHARE_OF_REPACKING, _SHARE_OF_DRAINING = 0.5, 0.1, 0.5, 0.95
@@ -144,9 +139,8 @@ class EmptyingSearch:
             self._draining.prepare(self.deadline)
         is_enough = is_tight or self._is_roomy()
         self._construct(self.deadline.part(_SHARE_IF_ENOUGH if is_enough else _SHARE_OF_FIRST_ORDERS))
-        if self._differ_in_worth() and movable * self.situation.node_count <= _LARGEST_EXCHANGED:
-            is_sparse = movable <= _FEW_PODS * self.situation.node_count
-            self._exchange(self.deadline.part(_SHARE_WITH_FEW_PODS if is_sparse else _SHARE_OF_EXCHANGES))
+        if self._differ_in_worth():
+            self._exchange(movable)
         if not is_tight and not self._is_done():
             self._pack(movable)
         if self.best.value < self.bound and not self.deadline.is_over():
@@ -207,10 +201,14 @@ class EmptyingSearch:
         price = self.situation.price[self.situation.candidates]
         return bool(price.min() < price.max())
 
-    def _exchange(self, deadline: Deadline) -> None:
+    def _exchange(self, movable: int) -> None:
         """Exchange a few nodes at a time for others."""
+        nodes = self.situation.node_count
+        if movable * nodes > _LARGEST_EXCHANGED:
+            return
         self.progress("exchanging nodes to empty")
-        exchanges = Exchanges(self.situation, self._by_pods(np.ones(self.situation.node_count)).tolist(), self.seed)
+        deadline = self.deadline.part(_SHARE_WITH_FEW_PODS if movable <= _FEW_PODS * nodes else _SHARE_OF_EXCHANGES)
+        exchanges = Exchanges(self.situation, self._by_pods(np.ones(nodes)).tolist(), self.seed)
         while self.best.value < self.bound and (work := exchanges.better_than(self.best, deadline)) is not None:
             self._offer(work.order, deadline)
 
@@ -220,8 +218,7 @@ class EmptyingSearch:
 
     def _rounded(self, bound: float) -> float:
         """With prices that are whole numbers (of some unit) so is the value of every plan."""
-        prices = whole_prices(self.situation.price)
-        bound = max(0.0, bound)
+        prices, bound = whole_prices(self.situation.price), max(0.0, bound)
         return prices.real(floor(bound * prices.scale + _ENOUGH)) if prices.is_exact else bound and bound + _ENOUGH
 
     def _is_done(self) -> bool:
