@@ -94,11 +94,14 @@ class OpenEvictions:
 
 
 def seconds_to_repay(plan: Plan, cluster: Cluster) -> float:
-    """How long a plan takes, as a rule, whose workloads lose one pod after the other, each when the last is repaid."""
+    """How long a plan takes, as a rule, whose workloads lose one pod after the other, each when the last is repaid.
+
+    The first of them may have to wait for an earlier plan's.
+    """
     pods = (cluster.pod_by_key.get(move.pod.key) for move in plan.moves)
     workloads = (cluster.workload_of(pod) for pod in pods if pod is not None)
     most = max(Counter(workload.uid for workload in workloads if workload is not None).values(), default=0)
-    return USUAL_SECONDS * most
+    return USUAL_SECONDS * (most + 1) if most else 0.0
 
 
 def when_repaid(

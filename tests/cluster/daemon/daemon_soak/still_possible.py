@@ -41,6 +41,7 @@ class StillPossible:
         moves = answer.document["moves"]
         if moves:
             what = {"round": line["round"], "outcome": line["outcome"], "reason": line.get("reason", "")}
+            what |= {"attempts": line.get("attempts", 1), "seconds": line["seconds"]}
             self.left.append(
                 {**what, "stillPossible": len(moves), "objectives": sorted({m["objective"] for m in moves})}
             )

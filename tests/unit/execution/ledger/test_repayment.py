@@ -230,7 +230,7 @@ def test_a_plan_takes_as_long_as_the_workload_that_loses_most() -> None:
     """One pod after the other, each when the last is repaid; what nobody knows any more takes no time."""
     start = fragmented(pod("db-0", "1", node="n3"), workload("db", 1))
     plan = plan_of(start, [("web-00", "n1", 1), ("db-0", "n2", 1), ("web-01", "n2", 2)])
-    assert seconds_to_repay(plan, start) == 90.0
+    assert seconds_to_repay(plan, start) == 135.0
     assert seconds_to_repay(plan, cluster()) == 0.0
 
 

@@ -58,6 +58,14 @@ def test_a_plan_that_ends_well_is_not_planned_again() -> None:
     assert (run.done().warnings, run.asked) == ((), [])
 
 
+def test_a_node_that_is_not_empty_for_somebody_elses_pod_is_planned_for_again() -> None:
+    """All moves landed as planned, and what they were made for is not there."""
+    run = Attempts(attempt(move("a", LANDED), message="1 of 1 nodes that were to be empty are not"), attempt())
+    run.done()
+    assert len(run.asked) == 1
+    assert "1 of 1 nodes that were to be empty are not" in run.warned[1][0]
+
+
 def test_what_is_left_is_planned_again_twice_at_most() -> None:
     """Each attempt knows what those before it did, and since when pods are too new to be moved."""
     parts = [attempt(move(name, LANDED), move("z", LEFT), message=f"{name} was in the way") for name in "abc"]
