@@ -74,9 +74,8 @@ def in_attempts(plan: Plan, carry_out: CarryOut, plan_again: PlanAgain) -> PlanR
 def _is_worth_another(attempt: AttemptEnd) -> bool:
     moves = attempt.result.moves
     is_known = all(move.outcome is not OutcomeKind.UNKNOWN for move in moves)
-    is_reached = (
-        is_as_planned(attempt.result) and not attempt.result.message
-    )  # a node may not be empty for others' sake
+    # A message alone: a node that was to be empty is not, since somebody else's pod came.
+    is_reached = is_as_planned(attempt.result) and not attempt.result.message
     return not attempt.was_stopped and is_known and not is_reached
 
 
