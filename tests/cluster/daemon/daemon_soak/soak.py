@@ -90,6 +90,7 @@ def soak(cluster: Cluster, folder: Path, *, seconds: float, seed: int) -> dict[s
         "exitCode": code,
         "roundsWithMoves": still_possible.with_moves,
         "roundsThatLeftSomething": still_possible.left,
+        "roundsThatLeftWhatRunMayNotMove": still_possible.beyond,
         "roundsNotPlannedAgain": still_possible.untold,
         **rounds_of(process),
         **evictions_of(process, tool),
