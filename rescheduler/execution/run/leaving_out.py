@@ -130,16 +130,17 @@ class LeavingOut:
             self._outcomes.of_placement(item, OutcomeKind.NOT_ATTEMPTED, None, GONE)
             self._lost.add(item.pod)
         fallen = self.fallen
+        lost = fallen.placements | self._lost
         for move in rest.moves:
             if move.pod in fallen.moves and not self._outcomes.is_told(move):
                 self._outcomes.of_move(move, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
         for item in rest.placements:
-            if item.pod in fallen.placements and not self._outcomes.is_told(item):
+            if item.pod in lost and not self._outcomes.is_told(item):
                 self._outcomes.of_placement(item, OutcomeKind.NOT_ATTEMPTED, None, RESTS_ON_DROPPED)
         return rest_of(
             rest,
             [move for move in rest.moves if move.pod not in fallen.moves],
-            [item for item in rest.placements if item.pod not in fallen.placements],
+            [item for item in rest.placements if item.pod not in lost],
         )
 
     def _falling_with(self, dropped: Collection[PodReference]) -> LeftOut:

@@ -116,6 +116,8 @@ def test_a_pending_pod_that_is_gone_needs_no_room() -> None:
     leaving_out = beginning(start, plan)
     rest = leaving_out.without(plan, (), plan.placements)
     assert (rest.moves, rest.placements) == ((), ())
+    at_once = structs.replace(plan, moves=(), placements=tuple(structs.replace(i, wave=0) for i in plan.placements))
+    assert leaving_out.without(at_once).placements == ()
     assert leaving_out.told == "default/big-0, which room was made for, is gone or another pod by now"
 
 
