@@ -12,6 +12,7 @@ from tests.cluster.daemon_process import DaemonProcess
 from tests.cluster.tool import Tool
 
 WHOLE: Final = "done"
+MOST_EVICTIONS: Final = 3
 ANY_AGE: Final = "minimumAge: 0s"
 ANY_WORKLOAD: Final = "singleReplicas: Allow"
 
@@ -21,7 +22,7 @@ class StillPossible:
 
     ``left``: rounds that left what `run` may move; ``beyond``: those after which only `plan` names moves, which does
     not know what binds `run`: workloads that are scaled or rolled out stay, and so do pods that were made since a round
-    began. ``untold``: rounds after which no plan could be made.
+    began, and what a round has evicted counts against its limit. ``untold``: rounds after which no plan could be made.
     """
 
     def __init__(self, tool: Tool, policy: str) -> None:
@@ -42,14 +43,17 @@ class StillPossible:
         for line in ended[self._seen :]:
             self.with_moves += line["planned"] > 0
             if line["planned"] > 0 and line["outcome"] != WHOLE:
-                self._plan_again(line)
+                sent = sum(began_at(line) <= _at(other) <= _at(line) for other in process.events("eviction sent"))
+                self._plan_again(line, MOST_EVICTIONS - sent)
         self._seen = len(ended)
 
-    def _plan_again(self, line: dict[str, Any]) -> None:
+    def _plan_again(self, line: dict[str, Any], evictions_left: int) -> None:
         found = self._moves(line, self._path)
         if found:
-            self._bound.write_text(as_binds_run(self._policy, line))
-            by_rules = self._moves(line, str(self._bound))
+            by_rules = []
+            if evictions_left > 0:
+                self._bound.write_text(as_binds_run(self._policy, line, evictions_left))
+                by_rules = self._moves(line, str(self._bound))
             (self.left if by_rules else self.beyond).append(_told(line, by_rules or found))
 
     def _moves(self, line: dict[str, Any], policy: str) -> list[dict[str, Any]]:
@@ -62,14 +66,26 @@ class StillPossible:
         return moves
 
 
-def as_binds_run(policy: str, line: dict[str, Any]) -> str:
-    """The same policy with what `run` adds by itself: unsettled workloads stay, and pods made since the round began."""
-    began = datetime.fromisoformat(line["timestamp"]).timestamp() - line["seconds"]
-    age = max(1, math.ceil(time.time() - began))
-    for written in (ANY_AGE, ANY_WORKLOAD):
+def as_binds_run(policy: str, line: dict[str, Any], evictions_left: int) -> str:
+    """The same policy with what binds the round: unsettled workloads stay, and pods made since it began; so many go."""
+    age = max(1, math.ceil(time.time() - began_at(line)))
+    for written, bound in (
+        (ANY_AGE, f"minimumAge: {age}s"),
+        (ANY_WORKLOAD, f"{ANY_WORKLOAD}\n  unsettled: Deny"),
+        (f"maxEvictions: {MOST_EVICTIONS}", f"maxEvictions: {evictions_left}"),
+    ):
         assert written in policy, f"{written} is what the soak's policy says; what binds run cannot be put in its place"
-    bound = policy.replace(ANY_AGE, f"minimumAge: {age}s")
-    return bound.replace(ANY_WORKLOAD, f"{ANY_WORKLOAD}\n  unsettled: Deny")
+        policy = policy.replace(written, bound)
+    return policy
+
+
+def began_at(line: dict[str, Any]) -> float:
+    """When the round of such a line began, in seconds since the epoch."""
+    return _at(line) - float(line["seconds"])
+
+
+def _at(line: dict[str, Any]) -> float:
+    return datetime.fromisoformat(line["timestamp"]).timestamp()
 
 
 def _told(line: dict[str, Any], moves: list[dict[str, Any]]) -> dict[str, Any]:
