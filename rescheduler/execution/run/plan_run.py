@@ -139,7 +139,7 @@ class PlanRun:
                 self._nominator.suggest(item.pod, item.node)
         while rest.moves:
             gone_before = len(self._settings.earlier.sent)
-            self._settings.progress("moving pods", len(self._sender.sent) - gone_before, len(self._plan.moves))
+            self._settings.progress("moving pods", len(self._leaving_out.sent) - gone_before, len(self._plan.moves))
             self.has_begun = True
             self._session.await_room()
             rest = when_repaid(rest, self._next_of, self._session.await_repaid, self._fresh, self._look_again)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
+from rescheduler.execution.eviction.evicting import is_leaving
 from rescheduler.execution.landing.outcomes import Outcomes, landing
 from rescheduler.execution.stopping import PlanOvertakenError, PlanStoppedError
 from rescheduler.model.objects.cluster import Cluster
@@ -115,8 +116,8 @@ def _same(cluster: Cluster, key: str, uid: str) -> Pod | None:
 
 def what_has_changed(move: Move, cluster: Cluster) -> str | None:
     """What no more is as a move has it: its pod, or where that is, or the node it is to go to; None: nothing."""
-    pod = _same(cluster, move.pod.key, move.pod.uid)
-    if pod is None or pod.is_terminating:
+    pod = cluster.pod_by_key.get(move.pod.key)
+    if pod is None or is_leaving(pod, move):
         return f"{move.pod.key}, which is to move, is gone or another pod of the same name by now"
     if pod.node_name != move.from_node:
         return f"{pod.key} is on {pod.node_name or 'no node'}, the plan moves it from {move.from_node}"

@@ -26,7 +26,7 @@ from rescheduler.model.plan.plan import Move, OutcomeKind, Refusal
 
 
 class Sender:
-    """Sends evictions. ``sent`` and ``dropped``: see ``LeavingOut``.
+    """Sends evictions.
 
     ``guide``: brings pods to nodes that the scheduler would not choose; None: nobody does. ``gated``: does so by a
     gate, and lets pods change places; None: there is none. ``surges``: moves those that are replaced before they leave;
@@ -47,8 +47,6 @@ class Sender:
         in_flight: int,
         leaving_out: LeavingOut,
     ) -> None:
-        self.sent = leaving_out.sent
-        self.dropped = leaving_out.dropped
         self.guide: Guide | None = None
         self.gated: GatedMoves | None = None
         self.surges: SurgeMoves | None = None
@@ -60,7 +58,7 @@ class Sender:
         self._outcomes = outcomes
         self._session = session
         self._departures = Departures(target)
-        verdict = OwnVerdict(gate, fresh, waiter, session, self.sent)
+        verdict = OwnVerdict(gate, fresh, waiter, session, leaving_out.sent)
         self.evictor = Evictor(
             target, waiter, session, lambda move: verdict.objection(move, self._departures.all), verdict.ask,
             fresh.pod_as_seen,
@@ -78,13 +76,13 @@ class Sender:
         """
         self._fresh.require_fast()
         ledger = self._session.look() if moves else self._session.ledger
-        verdicts = self._gate.permit(moves, self._fresh.now, self.sent, ledger)
+        verdicts = self._gate.permit(moves, self._fresh.now, self.tools.leaving_out.sent, ledger)
         refused = [
             (move, verdict) for move, verdict in zip(moves, verdicts, strict=True) if isinstance(verdict, Refusal)
         ]
         for move, refusal in refused:
             self._outcomes.of_move(move, OutcomeKind.REFUSED, None, f"{refusal.rule}: {refusal.message}")
-            self.dropped.append(move)
+            self.tools.leaving_out.dropped.append(move)
         final = next((refusal for _, refusal in refused if refusal.rule in OF_ALL), None)
         if final is not None:
             raise PlanStoppedError(f"the gate refuses a move: {final.rule}: {final.message}")

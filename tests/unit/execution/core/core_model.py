@@ -90,7 +90,6 @@ class Explorer:
                 yield f"{move} was sent while {other} looks for a node: {world}"
         if before.run.is_closed and not any(isinstance(act, core.Send) for act in before.todo[:1]):
             yield f"{move} was sent after the run was closed: {world}"
-
         waiting = [
             other
             for other, stage in enumerate(before.run.stages)
@@ -139,7 +138,7 @@ class Explorer:
                     for event in (core.Refused(move), core.HeldBack(move), core.NotYet(move, later)):
                         yield self._told(less, event)
                     yield self._told(less, core.NotYet(move, later, tied=self._tied_to(move)))
-                    yield self._told(less, core.NotYet(move, world.now + 1.0, is_try=False))
+                    yield self._told(less, core.NotYet(move, later, is_try=False))
             case core.WriteDown(move):
                 yield self._told(world._replace(intents=world.intents | {move}), core.Written(move))
                 if world.faults:

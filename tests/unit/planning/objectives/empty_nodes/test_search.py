@@ -129,7 +129,7 @@ def test_where_nodes_differ_in_price_some_are_exchanged_for_others() -> None:
 
 
 def test_a_plan_that_nothing_can_be_exchanged_in_stays() -> None:
-    """Nodes that all can be emptied, or none: the search ends at once, and takes nothing away."""
+    """Nothing is worth more, or no node can be emptied: the search ends by itself, and takes nothing away."""
     seen, price = machines(4)
     worth = np.array([price[node.name] for node in seen.nodes])
     situation = EmptyingSituation(question(seen), worth)
