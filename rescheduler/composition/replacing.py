@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Final
 
@@ -16,7 +16,7 @@ from rescheduler.costs.machines import MachineOffers, machines_like, unjudged_to
 from rescheduler.costs.node_prices import NodePrices, node_prices
 from rescheduler.costs.plan_cost import plan_cost
 from rescheduler.cycle import CycleOptions
-from rescheduler.execution.buying.orders import orders_of, taken_by, told
+from rescheduler.execution.buying.orders import fillers_of, orders_of, told
 from rescheduler.explain import find_node
 from rescheduler.extension_points import ReschedulerError
 from rescheduler.model.machine import Machine
@@ -77,7 +77,7 @@ def plan_replacement(
     unpriced = [name for name in names if prices is None or name not in prices.a_month]
     if prices is None or unpriced:
         raise ReschedulerError(f"node {unpriced[0]} has no price (policy: prices), so nothing is known to be cheaper")
-    replacing = _Replacing(asking, cluster, names, prices)
+    replacing = _Replacing(asking, cluster, names, frozenset(names) - frozenset(wanted.names), prices)
     if barred:
         return replacing.impossible(barred), cluster
     answer, imagined = replacing.answer()
@@ -111,11 +111,15 @@ def _whose_pods_must_stay(asking: AskingWhatIf, cluster: Cluster, names: Sequenc
 
 @dataclass(frozen=True)
 class _Replacing:
-    """One question. ``names``: nodes that are to go; ``prices``: of the cluster as it is."""
+    """One question. ``names``: nodes that are to go; ``prices``: of the cluster as it is.
+
+    ``may_stay``: those of them that nobody has named, so that they may be among the machines that are chosen.
+    """
 
     asking: AskingWhatIf
     cluster: Cluster
     names: tuple[str, ...]
+    may_stay: frozenset[str]
     prices: NodePrices
 
     def answer(self) -> tuple[Plan, Cluster]:
@@ -129,13 +133,66 @@ class _Replacing:
             if not choice.numbers or self._old_cost() - choice.cost < CENT:
                 break
             machines = list(_each(offers.machines, choice))
-            plan, imagined = self._planned(machines, share)
-            emptied = set(emptied_nodes(plan, imagined))
-            is_empty = all(name in emptied or not pods_to_move(self.cluster, name) for name in self.names)
-            if is_empty and self._is_worth_its_moves(choice.cost, len(plan.moves)):
-                return self._found(plan, imagined, machines, choice, least, offers)
-            why = self._worthless() if is_empty else plan.objectives[0].message
+            kept, others = self._kept(machines)
+            tries = [(self._without(kept), others)] if kept else []
+            for question, new in (*tries, (self, machines)):
+                paid = fsum(self.prices.a_month[name] for name in self.names if name not in question.names)
+                found = question._carried(new, choice.cost - paid, max(0.0, least - paid), share / (len(tries) + 1))
+                if not isinstance(found, str):
+                    plan, imagined = found
+                    told = (*plan.warnings, *self._stay_told(question.names), *unjudged_told(offers))
+                    return with_changes(plan, warnings=told), imagined
+                why = found
         return self._not_found(least or 0.0, why, offers), self.cluster
+
+    def _kept(self, machines: Sequence[Machine]) -> tuple[frozenset[str], list[Machine]]:
+        """Nodes that are such machines already, those with the most pods first, and the machines that are left."""
+        kept: set[str] = set()
+        new: list[Machine] = []
+        for machine in machines:
+            alike = [name for name in self.may_stay - kept if self._is(name, machine)]
+            node = max(sorted(alike), key=lambda name: len(pods_to_move(self.cluster, name)), default=None)
+            if node is None:
+                new.append(machine)
+            else:
+                kept.add(node)
+        return frozenset(kept), new
+
+    def _is(self, name: str, machine: Machine) -> bool:
+        """Whether a node is of that type, open to pods, offers as much, and costs no more."""
+        node = self.cluster.node_by_name[name]
+        is_open = node.is_ready and not node.is_unschedulable and node.problem is None
+        offered = dict(node.allocatable)
+        return (
+            is_open
+            and place_of(node.labels) == machine.place
+            and self.prices.a_month[name] - machine.price < CENT
+            and all(offered.get(resource, 0) >= amount for resource, amount in machine.resources)
+        )
+
+    def _without(self, kept: frozenset[str]) -> _Replacing:
+        """The question for the other nodes."""
+        names = tuple(name for name in self.names if name not in kept)
+        return replace(self, names=names, asking=replace(self.asking, change=NodeChange(names)))
+
+    def _stay_told(self, going: Sequence[str]) -> list[str]:
+        return [
+            f"{name} is not replaced: one of its type is among the cheapest, and it is there already"
+            for name in self.names
+            if name not in going
+        ]
+
+    def _carried(
+        self, machines: Sequence[Machine], cost: float, least: float, share: float
+    ) -> str | tuple[Plan, Cluster]:
+        """The plan with these machines, which cost so much, and its cluster; or why there is none."""
+        plan, imagined = self._planned(machines, share)
+        emptied = set(emptied_nodes(plan, imagined))
+        if not all(name in emptied or not pods_to_move(self.cluster, name) for name in self.names):
+            return plan.objectives[0].message
+        if not self._is_worth_its_moves(cost, len(plan.moves)):
+            return self._worthless()
+        return self._found(plan, imagined, machines, cost, least)
 
     def impossible(self, barred: Mapping[str, Sequence[Refusal]]) -> Plan:
         """A plan that leaves all as it is, since pods of these nodes may not be moved."""
@@ -228,13 +285,12 @@ class _Replacing:
         plan: Plan,
         world: Cluster,
         machines: Sequence[Machine],
-        choice: ReplacementChoice,
+        price: float,
         least: float,
-        offers: MachineOffers,
     ) -> tuple[Plan, Cluster]:
-        is_proven = choice.cost - least < CENT
-        least = choice.cost if is_proven else least
-        figures = self._figures(choice.cost, least)
+        is_proven = price - least < CENT
+        least = price if is_proven else least
+        figures = self._figures(price, least)
         told = self._told(machines, figures, is_proven=is_proven).found()
         plan = self._with_figures(plan, figures, Status.OPTIMAL if is_proven else Status.FEASIBLE, told)
         prices = node_prices(self.asking.policy, world)
@@ -242,7 +298,7 @@ class _Replacing:
         assert isinstance(plan.what_if, WhatIf)
         bought = [node.name for node in plan.what_if.added_nodes]
         cost = plan_cost(plan, world, prices, bought)
-        return with_changes(plan, cost=cost, warnings=(*plan.warnings, *unjudged_told(offers))), world
+        return with_changes(plan, cost=cost), world
 
     def _not_found(self, least: float, why: str, offers: MachineOffers) -> Plan:
         """A plan that leaves all as it is."""
@@ -280,21 +336,21 @@ class _Replacing:
 
 
 def told_what_is_asked(plan: Plan, cluster: Cluster, policy: Policy) -> Plan:
-    """The plan with what ``apply --buy`` would ask for, and why it would not. ``cluster``: as it is."""
+    """The plan with what ``apply --buy`` would ask for. ``cluster``: as it is."""
     lines: list[str] = []
-    for order in orders_of(plan, cluster):
+    orders = orders_of(plan, cluster)
+    for order in orders:
         amounts = ", ".join(f"{name}={exact_amount(name, amount)}" for name, amount in order.placeholder.requests)
         labels = ", ".join(f"{key}={value}" for key, value in order.placeholder.node_selector)
         lines.append(
             f"apply --buy asks for {told(order.machine)} by a placeholder in namespace {policy.hold.namespace} with "
             f"{amounts} on a node with {labels}"
         )
-        node = taken_by(order, cluster)
-        if node is not None:
-            lines.append(
-                f"apply --buy refuses this as it stands: node {node} is of that type, and so empty that nobody would "
-                "make another"
-            )
+    lines += [
+        f"apply --buy fills node {node} with a placeholder while it waits: it is of a type that is asked for, and so "
+        "empty that nobody would make another"
+        for node in fillers_of(orders, cluster)
+    ]
     return with_changes(plan, warnings=(*plan.warnings, *lines))
 
 

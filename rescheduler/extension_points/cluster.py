@@ -196,8 +196,11 @@ class MachineMarket(Protocol):
     def of_others(self) -> Sequence[str]:
         """Names of such requests that stand, whichever process has made them. Raises ClusterError."""
 
-    def ask(self, request: CapacityRequest) -> None:
-        """Ask for a machine of each shape, until the request expires. Raises ClusterError (some may be asked for)."""
+    def ask(self, request: CapacityRequest, number: int | None = None) -> None:
+        """Ask for the first so many of the request's shapes (None: for all) that do not stand yet, until it expires.
+
+        Raises ClusterError (some may be asked for).
+        """
 
     def renew(self, seconds: int) -> bool:
         """Let what was asked for stand for so long from now on; False: some is gone. Raises ClusterError."""

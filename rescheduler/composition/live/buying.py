@@ -14,7 +14,7 @@ from rescheduler.composition.live.cluster_source import ClusterOptions, connecte
 from rescheduler.composition.live.ledgers import earlier_evictions
 from rescheduler.composition.replacing import NOT_YET
 from rescheduler.execution.buying.buyer import Bought, Buyer, BuyingSettings
-from rescheduler.execution.buying.orders import machines_of, objection, orders_of, taken_by, told
+from rescheduler.execution.buying.orders import machines_of, objection, told
 from rescheduler.execution.landing.outcomes import Outcomes
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, MachineMarket, Progress
@@ -78,13 +78,6 @@ def refuse_to_buy(plan: Plan, cluster: Cluster) -> None:
     problem = objection(plan, cluster)
     if problem is not None:
         raise PlanStoppedError(f"no machine was asked for, and nothing was moved: {problem}")
-    for order in orders_of(plan, cluster):
-        node = taken_by(order, cluster)
-        if node is not None:
-            raise PlanStoppedError(
-                f"no machine was asked for, and nothing was moved: node {node} is of the same type as "
-                f"{told(order.machine)} and so empty that nobody would make another; let it go or fill it first"
-            )
 
 
 def refuse_without_market(market: MachineMarket) -> None:

@@ -6,14 +6,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from rescheduler.execution.buying.orders import MachineOrder, orders_of, request_for, told, with_nodes_that_came
+from rescheduler.execution.buying.orders import (
+    MachineOrder,
+    fillers_of,
+    orders_of,
+    request_for,
+    told,
+    with_nodes_that_came,
+)
 from rescheduler.execution.buying.promise import not_as_promised
 from rescheduler.execution.stopping import PlanStoppedError
 from rescheduler.extension_points import Clock, ClusterError, MachineMarket, Progress, no_progress
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.pod import PodSpec
 from rescheduler.model.plan.plan import Plan
 
 PAUSE_SECONDS: Final = 1.0
+FILLING_SECONDS: Final = 30.0
+"""So long the scheduler may take to put a placeholder on a node that has room for it."""
 
 
 class BuyingSettings(NamedTuple):
@@ -47,6 +57,7 @@ class Buyer:
         self._clock = clock
         self._settings = settings
         self._began = self._renewed_at = clock.monotonic()
+        self._fillers: tuple[str, ...] = ()
         self._seen: set[int] = set()
         self._missing = "nothing has come"
 
@@ -58,19 +69,47 @@ class Buyer:
         """
         orders = orders_of(plan, cluster)
         self._await_others()
+        self._renewed_at = self._clock.monotonic()
+        fillers = fillers_of(orders, cluster)
+        self._fillers = tuple(fillers)
+        placeholders = (*fillers.values(), *(order.placeholder for order in orders))
         with self._withdrawing():
-            self._ask(orders)
+            if fillers:
+                self._ask(placeholders, len(fillers))
+                self._await_fillers()
+            self._ask(placeholders)
             nodes, cluster = self._await(orders)
         came = {order.machine.name: node for order, node in zip(orders, nodes, strict=True)}
         return Bought(with_nodes_that_came(plan, came), came, cluster)
 
-    def _ask(self, orders: Sequence[MachineOrder]) -> None:
-        settings = self._settings
-        self._began = self._renewed_at = self._clock.monotonic()
+    def _ask(self, placeholders: Sequence[PodSpec], number: int | None = None) -> None:
+        """For the first so many of them (None: for all) that do not stand already."""
+        settings, self._began = self._settings, self._clock.monotonic()
+        request = request_for(placeholders, settings.run_id, self._clock.now() + settings.hold_seconds)
         try:
-            self._market.ask(request_for(orders, settings.run_id, self._clock.now() + settings.hold_seconds))
+            self._market.ask(request, number)
         except ClusterError as error:
             raise PlanStoppedError(f"no machine could be asked for, and nothing was moved: {error}") from None
+
+    def _await_fillers(self) -> None:
+        """Until each node that was there, and has room for a whole machine's pods, is full."""
+        while True:
+            self._check_stop()
+            try:
+                self._renew()
+                found = {item.node for item in self._market.asked()}
+                missing = "; ".join(f"nothing stands on {name} yet" for name in self._fillers if name not in found)
+            except ClusterError as error:
+                missing = str(error)
+            if not missing:
+                return
+            if self._clock.monotonic() - self._began >= FILLING_SECONDS:
+                raise PlanStoppedError(
+                    f"no machine was asked for, and nothing was moved: {', '.join(self._fillers)} must be "
+                    "filled before, since nobody would make another, and no placeholder came to stand there within "
+                    f"{FILLING_SECONDS:.0f} s ({missing})"
+                )
+            self._clock.sleep(PAUSE_SECONDS)
 
     @contextmanager
     def _withdrawing(self) -> Iterator[None]:
@@ -126,7 +165,7 @@ class Buyer:
 
     def _look(self, orders: Sequence[MachineOrder]) -> tuple[Sequence[str], Cluster] | None:
         """The nodes and a snapshot with them; None: not yet. Raises ClusterError, PlanStoppedError."""
-        asked = self._market.asked()
+        asked = self._market.asked()[len(self._fillers) :]
         for number, (order, item) in enumerate(zip(orders, asked, strict=True)):
             if not item.stands and number in self._seen:
                 raise PlanStoppedError(

@@ -11,7 +11,7 @@ from msgspec import UNSET, structs
 from rescheduler.execution.run.resuming import made_at
 from rescheduler.model.daemon.capacity import BUYING, CapacityRequest, PodSet
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import Toleration
+from rescheduler.model.objects.constraints import NodeAffinityRules, NodeSelectorTerm, Requirement, Toleration
 from rescheduler.model.objects.node import Node, node_mark
 from rescheduler.model.objects.pod import Pod, PodSpec
 from rescheduler.model.objects.resources import PODS, Resources, offered_amount, resources
@@ -67,9 +67,9 @@ def orders_of(plan: Plan, cluster: Cluster) -> tuple[MachineOrder, ...]:
     return tuple(_order(machine, plan, cluster) for machine in machines_of(plan))
 
 
-def request_for(orders: Iterable[MachineOrder], run_id: str, expires_at: float) -> CapacityRequest:
+def request_for(placeholders: Iterable[PodSpec], run_id: str, expires_at: float) -> CapacityRequest:
     """All of them as one request, which is for no pod that waits."""
-    shapes = tuple(PodSet(order.placeholder, 1) for order in orders)
+    shapes = tuple(PodSet(placeholder, 1) for placeholder in placeholders)
     return CapacityRequest(BUYING + run_id, PLACEHOLDERS, (), shapes, expires_at)
 
 
@@ -147,19 +147,23 @@ def objection(plan: Plan, cluster: Cluster) -> str | None:
     return None
 
 
-def taken_by(order: MachineOrder, cluster: Cluster) -> str | None:
-    """A node that was there before and has room for the pod that asks: none would be made for it. None: there is none.
+def fillers_of(orders: Iterable[MachineOrder], cluster: Cluster) -> dict[str, PodSpec]:
+    """By nodes that were there before and have room for a pod that asks, what takes that room meanwhile.
 
-    No autoscaler lets a pod say by name where it is not to be: what it may say tells such nodes apart from nothing.
+    Else none would be made: no autoscaler lets a pod say by name where it is not to be, and what it may say tells such
+    nodes apart from nothing. By the field of its name a pod may be bound to one, and nobody makes a machine for it.
     """
-    wanted = (*order.placeholder.requests, (PODS, 1))
-    for name in sorted(order.before):
-        node = cluster.node_by_name[name]
-        free = room_beside(node, cluster.pods_by_node.get(name, ()))
-        is_open = node.is_ready and not node.is_unschedulable and node.problem is None and node_mark(node) is None
-        if is_open and all(free.get(resource, 0) >= amount for resource, amount in wanted):
-            return name
-    return None
+    found: dict[str, PodSpec] = {}
+    for order in orders:
+        wanted = (*order.placeholder.requests, (PODS, 1))
+        for name in sorted(order.before - found.keys()):
+            node = cluster.node_by_name[name]
+            free = room_beside(node, cluster.pods_by_node.get(name, ()))
+            is_open = node.is_ready and not node.is_unschedulable and node.problem is None and node_mark(node) is None
+            if is_open and all(free.get(resource, 0) >= amount for resource, amount in wanted):
+                here = NodeSelectorTerm(fields=(Requirement("metadata.name", "In", (name,)),))
+                found[name] = structs.replace(order.placeholder, node_affinity=NodeAffinityRules(required=(here,)))
+    return found
 
 
 def room_beside(node: Node, pods: Iterable[Pod]) -> dict[str, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
-from rescheduler.composition.replacing import NodesToReplace, plan_replacement
+from rescheduler.composition.replacing import NodesToReplace, plan_replacement, told_what_is_asked
 from rescheduler.composition.what_if import NodeChange, plan_what_if
 from rescheduler.cycle import CycleOptions
 from rescheduler.explain import NotInClusterError
@@ -140,6 +140,52 @@ def test_pods_that_must_stay_make_it_impossible() -> None:
     assert [item.rule for item in plan.refusals if item.pod is not UNSET] == ["PodDisruptionBudget"]
 
 
+def test_a_node_of_a_pool_that_is_such_a_machine_already_is_one_of_them() -> None:
+    """It is not bought anew: it stays with its pods, and takes others; one that was asked for by name goes."""
+    pods = [pod(f"web-{number}", "1500m", node=where) for number, where in enumerate("aaaaac")]
+    nodes = [of_type("a", "big"), of_type("b", "small"), of_type("c", "small"), of_type("d", "tiny")]
+    world = cluster(*nodes, *pods, workload("web", 6))
+    plan = answer(world, pools=("web",))
+    objective, question, figures, cost = told(plan)
+    assert question.removed_nodes == ("a", "d")
+    assert [item.instance_type for item in question.added_nodes] == ["small"]
+    assert (figures.old_cost, figures.new_cost, figures.least_cost) == (10.9, 1.5, 1.5)
+    assert figures.old_prices == {"a": 10.0, "d": 0.9}
+    assert objective.status.value == "OPTIMAL"
+    assert (cost.before, cost.after) == (13.9, 4.5)
+    assert len(plan.moves) == 5
+    assert {"b", "c"} <= {text.split()[0] for text in plan.warnings if "is there already" in text}
+
+    _, question, figures, cost = told(answer(world, "b", pools=("web",)))
+    assert question.removed_nodes == ("b", "a", "d")
+    assert [item.instance_type for item in question.added_nodes] == ["small", "small"]
+    assert cost.after == 4.5
+
+    plan = answer(cluster(*nodes, *pods[1:], workload("web", 5)), pools=("web",))
+    _, question, figures, cost = told(plan)
+    assert (question.removed_nodes, question.added_nodes) == (("a",), ())  # two small ones and the tiny one
+    assert (figures.new_cost, cost.after) == (0.0, 3.9)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"is_unschedulable": True},
+        {"is_ready": False},
+        {"allocatable": resources({"cpu": 2000, "memory": 2**34, "pods": 110}.items())},
+    ],
+)
+def test_a_node_that_takes_nobody_or_is_smaller_is_none_of_them(change: dict[str, Any]) -> None:
+    """It goes like the others."""
+    pods = [pod(f"web-{number}", "1500m", node="a") for number in range(4)]
+    small = structs.replace(of_type("b", "small"), **change)
+    plan = answer(cluster(of_type("a", "big"), small, *pods, workload("web", 4)), pools=("web",))
+    _, question, figures, _ = told(plan)
+    assert question.removed_nodes == ("a", "b")
+    assert [item.instance_type for item in question.added_nodes] == ["small", "small"]
+    assert figures.new_cost == 3.0
+
+
 def test_of_a_pool_the_nodes_go_whose_pods_may() -> None:
     """The others are told; a pool of which no node can go is refused, and one that there is not."""
     lonely = of_type("c", "big"), pod("lone-0", node="c", owner=None)
@@ -203,3 +249,20 @@ def test_what_cannot_be_asked_says_why() -> None:
         answer(six_pods(), "z")
     with pytest.raises(ReschedulerError, match="node c has no price"):
         answer(six_pods(node("c"), pod("web-9", node="c")), "a", "c")
+
+
+def test_what_would_be_asked_for_is_told_with_the_nodes_that_are_filled_meanwhile() -> None:
+    """One line for each machine, and one for a node of its type that stands empty."""
+    pods = [pod(f"web-{number}", "1500m", node="a") for number in range(6)]
+    world = cluster(of_type("a", "big"), of_type("b", "small", "other"), *pods, workload("web", 6))
+    plan = answer(world, "a")
+    lines = told_what_is_asked(plan, world, policy()).warnings[len(plan.warnings) :]
+    assert [text.split(":")[0] for text in lines if "asks for" in text] == [
+        "apply --buy asks for added-1",
+        "apply --buy asks for added-2",
+    ]
+    assert not [text for text in lines if "fills" in text]  # b, of another pool, takes two pods
+
+    world = cluster(*world.nodes, of_type("c", "small", taints=[taint("team")]), *pods, workload("web", 6))
+    lines = told_what_is_asked(plan, world, policy()).warnings[len(plan.warnings) :]
+    assert [text for text in lines if text.startswith("apply --buy fills node c with a placeholder")]

@@ -43,13 +43,17 @@ class KubernetesMarket(MachineMarket):
         ]
         return sorted({name for name in found if name.startswith(BUYING) and name != self._name})
 
-    def ask(self, request: CapacityRequest) -> None:
-        """Make a Job for each machine. Raises ClusterError (some may stand)."""
+    def ask(self, request: CapacityRequest, number: int | None = None) -> None:
+        """Make a Job for each of the first so many shapes (None: for each) that has none yet.
+
+        Raises ClusterError (some may stand).
+        """
         ensure_namespace(self._connection, self._namespace)
-        bodies = [made.body for made in objects_for(request, self._namespace, self._clock.now())]
+        made = objects_for(request, self._namespace, self._clock.now())
+        bodies = {item.body["metadata"]["name"]: item.body for item in made[len(self._names) : number]}
         # Known before the requests: where an answer is lost, the withdrawal finds the Job all the same.
-        self._name, self._names = request.name, [body["metadata"]["name"] for body in bodies]
-        for name, body in zip(self._names, bodies, strict=True):
+        self._name, self._names = request.name, [*self._names, *bodies]
+        for name, body in bodies.items():
             self._jobs.make(name, body)
 
     def renew(self, seconds: int) -> bool:

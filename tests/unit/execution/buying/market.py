@@ -59,6 +59,7 @@ class FakeMarket(MachineMarket):
         self.renewed: list[int] = []
         self.is_alive = True
         self.stands = False
+        self.number = 0
         self.withdrawals = 0
         self.problem: str | None = None
         self.on_look: Callable[[], None] = lambda: None
@@ -72,9 +73,12 @@ class FakeMarket(MachineMarket):
         self._fail("of_others")
         return self.others if len(self.others) < 2 else [self.others.pop()]
 
-    def ask(self, request: CapacityRequest) -> None:
-        """Remember it."""
+    def ask(self, request: CapacityRequest, number: int | None = None) -> None:
+        """Remember it; a second one has the first's shapes in front."""
+        if self.requests:
+            assert request.shapes[: self.number] == self.requests.pop().shapes[: self.number]
         self.requests.append(request)
+        self.number = len(request.shapes) if number is None else number
         self.stands = True
         self._fail("ask")
 
@@ -88,8 +92,7 @@ class FakeMarket(MachineMarket):
         """As far as the test has let them come."""
         self._fail("asked")
         self.on_look()
-        [request] = self.requests
-        return [AskedMachine(number not in self.gone, self.places.get(number)) for number in range(len(request.shapes))]
+        return [AskedMachine(number not in self.gone, self.places.get(number)) for number in range(self.number)]
 
     def withdraw(self) -> None:
         """Nothing stands any more."""

@@ -255,3 +255,44 @@ def test_the_kill_switch_ends_it() -> None:
     scene.at(40, stop)
     assert scene.refused() == "stopped: maintenance; nothing was moved"
     assert scene.clock.now() <= NOW + 42
+
+
+def with_an_empty_one() -> Scene:
+    """A node of the wanted type stands empty, as old as any."""
+    return Scene(start=world(structs.replace(came("old"), created_at=NOW - 60)))
+
+
+def test_a_node_that_would_take_what_asks_is_filled_before() -> None:
+    """First by a placeholder for it alone; once that stands there the machine is asked for, and not before."""
+    scene = with_an_empty_one()
+    scene.after = world(came("old"), came("k1"))
+    asked: list[int] = []
+    scene.market.on_look = lambda: asked.append(scene.market.number)
+    scene.at(5, lambda: scene.market.places.update({0: "old"}))
+    scene.at(10, lambda: scene.market.places.update({1: "k1"}))
+    assert scene.buy().nodes == {"added-1": "k1"}
+    assert scene.clock.now() >= NOW + 10
+    assert asked == sorted(asked)
+    assert set(asked) == {1, 2}
+    assert asked.count(1) >= 5
+    assert (scene.market.stands, scene.market.withdrawals) == (False, 1)
+
+
+def test_one_that_is_not_filled_in_time_is_a_reason_not_to_ask() -> None:
+    """The scheduler does not put it there, or nobody answers: no machine was asked for."""
+    scene = with_an_empty_one()
+    told = scene.refused()
+    assert "nothing was moved: old must be filled before" in told
+    assert "nothing stands on old yet" in told
+    assert scene.market.number == 1
+    scene = with_an_empty_one()
+    scene.market.failures["asked"] = down(100)
+    assert "the server is down" in scene.refused()
+
+
+def test_a_stop_is_obeyed_while_a_node_is_filled() -> None:
+    """Nothing is asked for after it."""
+    scene = with_an_empty_one()
+    scene.at(3, lambda: setattr(scene, "stop", "a stop was set"))
+    assert "a stop was set" in scene.refused()
+    assert scene.market.number == 1

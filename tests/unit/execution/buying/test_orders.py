@@ -9,14 +9,14 @@ from msgspec import UNSET, structs
 
 from rescheduler.execution.buying.orders import (
     bill_of,
+    fillers_of,
     is_over,
     machines_of,
     objection,
     orders_of,
-    taken_by,
 )
 from rescheduler.model.objects.cluster import Cluster
-from rescheduler.model.objects.constraints import Toleration
+from rescheduler.model.objects.constraints import NodeSelectorTerm, Requirement, Toleration
 from rescheduler.model.objects.resources import exact_amount, offered_amount
 from tests.builders import NOW, cluster, node, pod, taint, workload
 from tests.unit.execution.buying.market import LABELS, POOL, TYPE, buying_plan, came, machine, world
@@ -116,20 +116,31 @@ def test_a_plan_that_was_carried_out_is_over() -> None:
     assert is_over(plan, cluster(*start.nodes, *start.workloads))
 
 
-def test_a_node_of_the_type_that_is_empty_already_would_take_the_placeholder() -> None:
-    """Nobody makes a machine then. One that came since the plan was made is the machine, of a run that was killed."""
+def test_a_node_of_the_type_that_is_empty_already_is_filled_by_a_placeholder_of_its_own() -> None:
+    """Nobody makes a machine otherwise. One that came since the plan was made is the machine, of a run that was killed.
+
+    What fills it may stand nowhere else, and is as large as what asks.
+    """
     old = structs.replace(came("old"), created_at=NOW - 60)
     for start, expected in (
-        (world(old), "old"),
-        (world(old, pod("x-0", "10m", node="old")), None),
-        (world(structs.replace(old, is_ready=False)), None),
-        (world(structs.replace(old, is_unschedulable=True)), None),
-        (world(structs.replace(old, labels={**old.labels, TYPE: "other"})), None),
-        (world(came("new")), None),
-        (world(structs.replace(old, created_at=None)), "old"),
+        (world(old), ["old"]),
+        (world(old, pod("x-0", "10m", node="old")), []),
+        (world(structs.replace(old, is_ready=False)), []),
+        (world(structs.replace(old, is_unschedulable=True)), []),
+        (world(structs.replace(old, labels={**old.labels, TYPE: "other"})), []),
+        (world(came("new")), []),
+        (world(structs.replace(old, created_at=None)), ["old"]),
+        (world(old, structs.replace(came("older"), created_at=NOW - 90)), ["old", "older"]),
     ):
-        [order] = orders_of(buying_plan(start), start)
-        assert taken_by(order, start) == expected
+        plan = buying_plan(start, machine("added-1"), machine("added-2"))
+        orders = orders_of(plan, start)
+        found = fillers_of(orders, start)
+        assert list(found) == expected
+        for name, spec in found.items():
+            assert structs.replace(spec, node_affinity=None) == orders[0].placeholder
+            assert spec.node_affinity is not None
+            term = NodeSelectorTerm(fields=(Requirement("metadata.name", "In", (name,)),))
+            assert spec.node_affinity.required == (term,)
 
 
 @pytest.mark.parametrize(

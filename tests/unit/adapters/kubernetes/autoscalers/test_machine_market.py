@@ -26,7 +26,8 @@ def request(*names: str, run: str = "r1", expires_at: float = NOW + 60) -> Capac
     """One for machines of these names in a plan."""
     start = world()
     machines = [machine(name) for name in names or ("added-1", "added-2")]
-    return request_for(orders_of(buying_plan(start, *machines), start), run, expires_at)
+    orders = orders_of(buying_plan(start, *machines), start)
+    return request_for((order.placeholder for order in orders), run, expires_at)
 
 
 def market(api: ApiServer) -> tuple[KubernetesMarket, FakeClock]:
@@ -72,6 +73,21 @@ def test_a_single_machine_has_the_name_of_the_request() -> None:
     found, _ = market(api)
     found.ask(request("added-1"))
     assert [path for path in api.objects if path.startswith(JOBS)] == [f"{JOBS}/rescheduler-buy-r1"]
+
+
+def test_the_first_may_be_asked_for_before_the_others() -> None:
+    """What stands is not made anew; all are looked at, renewed and taken back."""
+    api = ApiServer()
+    found, _ = market(api)
+    found.ask(request(), 1)
+    assert [path for path in api.objects if path.startswith(f"{JOBS}/")] == [f"{JOBS}/{NAMES[0]}"]
+    assert found.asked() == [AskedMachine(stands=False)]
+    found.ask(request())
+    assert len(api.writes("POST")) == 2
+    assert len(found.asked()) == 2
+    assert found.renew(60) is True
+    found.withdraw()
+    assert not [path for path in api.objects if path.startswith(f"{JOBS}/")]
 
 
 def test_it_is_told_how_far_each_has_come() -> None:
