@@ -14,6 +14,9 @@ from rescheduler.model.plan.plan import MAKE_ROOM, Move
 
 MOST_SHUT: Final = 250
 """More nodes are not shut for pods that move: these go where the scheduler likes them best."""
+FEW_SHUT: Final = 50
+SHUT_A_POD: Final = 10
+"""So many nodes are shut in any case, or for each pod, where the scheduler is foretold to bring the pods there."""
 LONGEST_GRACE_SECONDS: Final = 30
 """Nodes are not shut for longer than this for a pod that only comes when the old one has ended."""
 
@@ -26,10 +29,14 @@ class Guide:
         self._maker = maker
         self._shut: dict[str, list[HeldRoom]] = {}
 
-    def too_many(self, pods: Sequence[Pod], cluster: Cluster) -> int:
-        """How many nodes would have to be shut for these pods, if they are more than are shut; else 0."""
+    def too_many(self, pods: Sequence[Pod], cluster: Cluster, *, is_needed: bool = True) -> int:
+        """How many nodes would have to be shut for these pods, if they are more than are shut; else 0.
+
+        ``is_needed``: one of them at least would go elsewhere by itself.
+        """
         number = len(open_nodes(pods, cluster, self._holds))
-        return number if number > MOST_SHUT else 0
+        most = MOST_SHUT if is_needed else min(MOST_SHUT, max(FEW_SHUT, SHUT_A_POD * len(pods)))
+        return number if number > most else 0
 
     def shut(self, pods: Sequence[Pod], cluster: Cluster) -> None:
         """Leave no room for these pods anywhere."""

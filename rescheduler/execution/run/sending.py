@@ -144,10 +144,11 @@ class Sender:
         """Those that are led by shutting all other nodes; none where there are too many nodes, which is told."""
         if self.guide is None or not guided:
             return ()
-        number = self.guide.too_many([pod_of(move, self._fresh.now) for move in guided], self._fresh.now)
+        needy = sum(move.needs_guidance for move in guided)
+        pods = [pod_of(move, self._fresh.now) for move in guided]
+        number = self.guide.too_many(pods, self._fresh.now, is_needed=needy > 0)
         if not number:
             return guided
-        needy = sum(move.needs_guidance for move in guided)
         if needy:
             self._outcomes.warnings.append(
                 f"{needy} of the pods that need guidance go where the scheduler likes them best: {number} nodes "

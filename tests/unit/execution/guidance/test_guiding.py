@@ -182,3 +182,18 @@ def test_a_pod_that_leaves_gives_its_room_back_once() -> None:
         pod("web-0", "1200m"),
     )  # fmt: skip
     assert open_nodes([start.pod_by_key["default/web-0"]], start, Holds(World(start), SimulatedClock())) == []
+
+
+@pytest.mark.parametrize(("guided", "landed"), [((), "LandedElsewhere"), (("web-0",), "Landed")])
+def test_few_pods_that_need_no_guidance_are_not_worth_shutting_many_nodes(
+    guided: tuple[str, ...], landed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler is foretold to bring them there; for one that would go elsewhere all the others are shut."""
+    monkeypatch.setattr(guiding, "FEW_SHUT", 0)
+    monkeypatch.setattr(guiding, "SHUT_A_POD", 1)
+    start = crowded_and_idle()
+    world = World(start)
+    result = executor(world).carry_out(plan_of(start, [("web-0", "busy", 1)], objective="Defragment", guided=guided))
+    assert outcomes(result)["web-0"][0] == landed
+    assert result.warnings == ()
+    assert world.leftovers() == []
