@@ -160,11 +160,11 @@ def empty_node(cluster: Cluster) -> dict[str, str]:
     return {"name": node["metadata"]["name"], **node["metadata"]["labels"]}
 
 
-def only_small_ones_are_sold(prices: Path) -> str:
-    """The same prices, of which one type alone has a size."""
+def only_its_like_is_sold(node: dict[str, str], prices: Path) -> str:
+    """The same prices, of which those of this node's type and zone alone have a size."""
     table = json.loads(prices.read_text())
     for row in table["prices"]:
-        if row["instanceType"] != SMALL:
+        if any(row[key] != node[KEYS[key]] for key in ("instanceType", "zone")):
             del row["resources"]
     prices.write_text(json.dumps(table))
     return str(prices)
@@ -183,7 +183,7 @@ def test_an_empty_node_of_the_type_is_filled_while_machines_are_made(
     nodes = [node["metadata"]["name"] for node in cluster.api.list("nodes")]
     spare = empty_node(cluster)
     replaced = [part for name in nodes for part in ("--replace-node", name)]
-    policy, prices = tool.policy(POLICY), only_small_ones_are_sold(lab.price_file(tmp_path, *TYPES))
+    policy, prices = tool.policy(POLICY), only_its_like_is_sold(spare, lab.price_file(tmp_path, *TYPES))
     answer = tool.run("plan", *replaced, "--buy", "--policy", policy, "--prices", prices, "-o", "json")
     assert f"apply --buy fills node {spare['name']}" in " ".join(answer.document["warnings"])
     file = tmp_path / "plan.json"
