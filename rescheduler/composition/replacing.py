@@ -159,14 +159,14 @@ class _Replacing:
         return frozenset(kept), new
 
     def _is(self, name: str, machine: Machine) -> bool:
-        """Whether a node is of that type, open to pods, offers as much, and costs no more."""
+        """Whether a node is of that type, open to pods, offers as much, and costs the same."""
         node = self.cluster.node_by_name[name]
         is_open = node.is_ready and not node.is_unschedulable and node.problem is None
         offered = dict(node.allocatable)
         return (
             is_open
             and place_of(node.labels) == machine.place
-            and self.prices.a_month[name] - machine.price < CENT
+            and abs(self.prices.a_month[name] - machine.price) < CENT
             and all(offered.get(resource, 0) >= amount for resource, amount in machine.resources)
         )
 
