@@ -16,6 +16,7 @@ from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.arranging import arrange, take_back_what_does_not_pay, try_other
 from rescheduler.planning.search.destinations import choose_again, follow_the_scheduler
+from rescheduler.planning.search.every_order import cheapest_placement, is_tiny
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.search.pairs import move_in_pairs
 from rescheduler.planning.search.search_state import SAME, SearchState
@@ -241,8 +242,8 @@ def improve(
     if not deadline.is_over():
         search = deadline.part(SEARCH_SHARE)
         _search(current, _choice_of(request), groups, search, simple, request.seed, iterations, floor)
-        if hint and request.is_guided_by_holds:
-            try_other(current, groups, hint, deadline)
+        if request.is_guided_by_holds:
+            _try_others(current, groups, hint, floor, deadline)
         schedule, taken_back = arrange(current, groups, deadline, only_predicted=not request.is_guided_by_holds)
     if simple.is_better_than(current):
         current.reset(simple.moves)
@@ -287,6 +288,20 @@ def _search(
     if simple.is_better_than(current):
         current.reset(simple.moves)
         Neighbourhoods(current, choice, groups, seed, floor).search(deadline, iterations)
+
+
+def _try_others(
+    current: SearchState, groups: GroupsOfPods, hint: Sequence[tuple[int, int]], floor: float, deadline: Deadline
+) -> None:
+    """Leave the moves of an exact model on the state, or those to the cheapest placement of all, if they cost less."""
+    if hint:
+        try_other(current, groups, hint, deadline)
+    if current.cost > floor + SAME and is_tiny(current):
+        own = list(current.moved.items())
+        found = cheapest_placement(current, deadline.part(SEARCH_SHARE))
+        current.reset(own)
+        if found:
+            try_other(current, groups, found, deadline)
 
 
 def _with_destinations(

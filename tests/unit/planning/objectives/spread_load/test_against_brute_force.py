@@ -48,6 +48,29 @@ ONE_UNDONE = TinyLoad(
     uses=(10, 10, 10, 10, 11),
     target=4,
 )
+# Who must spread over zones has to go where another pod must leave first, and that one to where they were.
+OVER_ZONES = TinyLoad(
+    TinyCluster(
+        (TinyNode(2, "a"), TinyNode(3, "b"), TinyNode(3, "a")),
+        (TinyPod(1, "p", 0, spreads=True), TinyPod(2, "q", 1), TinyPod(1, "p", 0, spreads=True)),
+    ),
+    uses=(10, 20, 10),
+    target=4,
+)
+# The smaller of two pods that keep apart leaves too little room behind for the one that has to come.
+THE_LARGER_ONE = TinyLoad(
+    TinyCluster(
+        (TinyNode(4, "b"), TinyNode(4, "a"), TinyNode(4, "b")),
+        (
+            TinyPod(1, "r", 1, keeps_apart=True),
+            TinyPod(3, "r", 1, keeps_apart=True),
+            TinyPod(2, "p", 0, spreads=True),
+            TinyPod(2, "p", 0, spreads=True),
+        ),
+    ),
+    uses=(10, 30, 20, 20),
+    target=8,
+)
 
 
 def answer_of(load: TinyLoad, *, is_guided_by_holds: bool = True) -> tuple[PlanRequest, ObjectivePlan]:
@@ -71,6 +94,8 @@ def schedule_of(answer: ObjectivePlan) -> WaveSchedule:
 @example(TWO_CHANGE_PLACES)
 @example(OF_FOUR)
 @example(ONE_UNDONE)
+@example(OVER_ZONES)
+@example(THE_LARGER_ONE)
 @given(tiny_loads())
 def test_the_value_is_the_least_that_any_plan_reaches(load: TinyLoad) -> None:
     """And the bound is never above it; OPTIMAL is claimed only where both meet."""
@@ -123,6 +148,8 @@ def test_more_evictions_never_leave_more_overload(load: TinyLoad) -> None:
 
 
 @settings(max_examples=40)
+@example(OVER_ZONES)
+@example(THE_LARGER_ONE)
 @given(tiny_loads(most_running=6))
 def test_turning_the_nodes_round_changes_no_value(load: TinyLoad) -> None:
     """Names and order of nodes mean nothing."""
