@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class ControlPlane:
         self._certificates = Certificates.create(self.root / "pki")
         self._port = free_port()
         self._components: dict[str, Component] = {}
+        self._tokens = count(1)
         self._prepare()
         self.kubeconfig = self.user_kubeconfig("admin", (ADMINISTRATORS,))
         self.api = Api.from_kubeconfig(self.kubeconfig)
@@ -134,11 +136,14 @@ class ControlPlane:
         return self._certificates.authority
 
     def service_account_kubeconfig(self, name: str, namespace: str, *, seconds: int = 3600) -> Path:
-        """Write the kubeconfig of an existing ServiceAccount, with a token from the API server."""
+        """Write the kubeconfig of an existing ServiceAccount, with a token from the API server.
+
+        In a file of its own: a guardian of an earlier test, which may tidy up for minutes, keeps a token that is void.
+        """
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
         request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
         answer = self.api.request("POST", path, {**request, "spec": {"expirationSeconds": seconds}})
-        file = self._kubeconfig_path(f"{namespace}-{name}")
+        file = self._kubeconfig_path(f"{namespace}-{name}-{next(self._tokens)}")
         return write_kubeconfig(file, self._access(token=answer["status"]["token"]), namespace=namespace)
 
     def apply_files(self, *paths: Path) -> list[Manifest]:
