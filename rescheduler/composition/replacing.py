@@ -134,13 +134,15 @@ class _Replacing:
                 break
             machines = list(_each(offers.machines, choice))
             kept, others = self._kept(machines)
-            tries = [(self._without(kept), others)] if kept else []
-            for question, new in (*tries, (self, machines)):
-                paid = fsum(self.prices.a_month[name] for name in self.names if name not in question.names)
-                found = question._carried(new, choice.cost - paid, max(0.0, least - paid), share / (len(tries) + 1))
+            all_new: tuple[frozenset[str], list[Machine]] = frozenset(), machines
+            tries = [(kept, others), all_new] if kept else [all_new]
+            for staying, new in tries:
+                paid = fsum(self.prices.a_month[name] for name in staying)
+                question = self._without(staying)
+                found = question._carried(new, choice.cost - paid, max(0.0, least - paid), share / len(tries))
                 if not isinstance(found, str):
                     plan, imagined = found
-                    told = (*plan.warnings, *self._stay_told(question.names), *unjudged_told(offers))
+                    told = (*plan.warnings, *self._stay_told(staying), *unjudged_told(offers))
                     return with_changes(plan, warnings=told), imagined
                 why = found
         return self._not_found(least or 0.0, why, offers), self.cluster
@@ -161,10 +163,9 @@ class _Replacing:
     def _is(self, name: str, machine: Machine) -> bool:
         """Whether a node is of that type, open to pods, offers as much, and costs the same."""
         node = self.cluster.node_by_name[name]
-        is_open = node.is_ready and not node.is_unschedulable and node.problem is None
         offered = dict(node.allocatable)
         return (
-            is_open
+            node.is_open
             and place_of(node.labels) == machine.place
             and abs(self.prices.a_month[name] - machine.price) < CENT
             and all(offered.get(resource, 0) >= amount for resource, amount in machine.resources)
@@ -175,11 +176,11 @@ class _Replacing:
         names = tuple(name for name in self.names if name not in kept)
         return replace(self, names=names, asking=replace(self.asking, change=NodeChange(names)))
 
-    def _stay_told(self, going: Sequence[str]) -> list[str]:
+    def _stay_told(self, kept: frozenset[str]) -> list[str]:
         return [
             f"{name} is not replaced: one of its type is among the cheapest, and it is there already"
             for name in self.names
-            if name not in going
+            if name in kept
         ]
 
     def _carried(

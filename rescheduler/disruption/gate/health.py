@@ -192,9 +192,8 @@ def lacking_head_room(
     open_nodes = [
         node
         for node in cluster.nodes
-        if node.is_ready and not node.is_unschedulable and node.problem is None and not node.is_virtual
-        and node.deletion_at is None and node.name not in emptied
-    ]  # fmt: skip
+        if node.is_open and not node.is_virtual and node.deletion_at is None and node.name not in emptied
+    ]
     offered: Counter[str] = Counter()
     for node in open_nodes:
         offered.update(dict(node.allocatable))

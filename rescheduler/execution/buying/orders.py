@@ -159,7 +159,7 @@ def fillers_of(orders: Iterable[MachineOrder], cluster: Cluster) -> dict[str, Po
         for name in sorted(order.before - found.keys()):
             node = cluster.node_by_name[name]
             free = room_beside(node, cluster.pods_by_node.get(name, ()))
-            is_open = node.is_ready and not node.is_unschedulable and node.problem is None and node_mark(node) is None
+            is_open = node.is_open and node_mark(node) is None
             if is_open and all(free.get(resource, 0) >= amount for resource, amount in wanted):
                 here = NodeSelectorTerm(fields=(Requirement("metadata.name", "In", (name,)),))
                 found[name] = structs.replace(order.placeholder, node_affinity=NodeAffinityRules(required=(here,)))

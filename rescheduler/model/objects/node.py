@@ -43,6 +43,11 @@ class Node(Struct, frozen=True, gc=False):
         return self.labels.get("type") == "virtual-kubelet"
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is Ready, not cordoned, and nothing that was read of it is wrong."""
+        return self.is_ready and not self.is_unschedulable and self.problem is None
+
+    @property
     def zone(self) -> str:
         """Its failure domain as its labels say; empty where they do not."""
         return next((self.labels[key] for key in _ZONES if key in self.labels), "")

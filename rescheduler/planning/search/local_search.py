@@ -16,7 +16,7 @@ from rescheduler.planning.problem.problem import Problem
 from rescheduler.planning.problem.remaining_limits import remaining_limits
 from rescheduler.planning.search.arranging import arrange, take_back_what_does_not_pay, try_other
 from rescheduler.planning.search.destinations import choose_again, follow_the_scheduler
-from rescheduler.planning.search.every_order import cheapest_placement, is_tiny
+from rescheduler.planning.search.every_placement import cheapest_placement, is_tiny
 from rescheduler.planning.search.objective_state import ObjectiveState
 from rescheduler.planning.search.pairs import move_in_pairs
 from rescheduler.planning.search.search_state import SAME, SearchState

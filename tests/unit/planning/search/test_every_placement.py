@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from rescheduler.planning.objectives.spread_load.state import LoadState
 from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.remaining_limits import remaining_limits
-from rescheduler.planning.search.every_order import cheapest_placement, is_tiny
+from rescheduler.planning.search.every_placement import cheapest_placement, is_tiny
 from rescheduler.planning.search.local_search import problem_of
 from rescheduler.planning.search.search_state import SearchState
 from tests.clocks import FakeClock

@@ -31,9 +31,7 @@ def cheapest_placement(current: SearchState, deadline: Deadline) -> list[tuple[i
     waiting: deque[list[tuple[int, int]]] = deque([[]])
     while waiting and not deadline.is_over():
         order = waiting.popleft()
-        current.reset([])
-        for row, node in order:
-            current.move(row, node)
+        current.reset(order)
         if current.cost < least - SAME and current.is_guarded:
             best, least = order, current.cost
         for row in range(len(current.problem.movable)):
