@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rescheduler.checker.violation import Violation
 from rescheduler.model.objects.cluster import Cluster
@@ -15,7 +15,7 @@ from rescheduler.model.plan.plan import Move, Plan, PlannedPlacement, PodReferen
 def check_identity(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> Iterator[Violation]:
     """Every pod is there once, is the same by uid, stands where the plan says, and may be moved or helped."""
     keys = [move.pod.key for move in plan.moves] + [item.pod.key for item in plan.placements]
-    index_of = {cluster.pods[index].key: index for index in pods_named(cluster, keys)}
+    index_of = cluster.indices_of(keys)
     for move in plan.moves:
         yield from _check_move(cluster, move, index_of)
     for placement in plan.placements:
@@ -29,15 +29,6 @@ def check_identity(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> It
     for key, times in Counter(keys).items():
         if times > 1:
             yield Violation("OncePerPlan", f"{key} is named {times} times; a pod moves or is placed at most once")
-
-
-def pods_named(cluster: Cluster, keys: Iterable[str]) -> Iterator[int]:
-    """Indices of the pods with these keys."""
-    wanted = set(keys)
-    names = {key.partition("/")[2] for key in wanted}
-    for index, pod in enumerate(cluster.pods):
-        if pod.name in names and pod.key in wanted:
-            yield index
 
 
 def check_waves(plan: Plan, first_wave: int | None) -> Iterator[Violation]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from rescheduler.checker.identity import pods_named
 from rescheduler.checker.violation import Violation
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.disruption import Eligibility
@@ -42,9 +41,11 @@ def check_evict_first(plan: Plan, eligibility: Eligibility) -> Iterator[Violatio
 def check_groups(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> Iterator[Violation]:
     """At most ``allowed_per_wave`` pods of each group move in one wave, and ``allowed_in_plan`` in the whole plan."""
     wave_of = {move.pod.key: move.wave for move in plan.moves}
-    named = set(pods_named(cluster, wave_of))
+    named = set(cluster.indices_of(wave_of).values())
     for group in eligibility.groups:
         moved = named.intersection(group.pods)
+        if not moved:
+            continue
         if group.allowed_in_plan is not None and len(moved) > group.allowed_in_plan:
             text = f"the plan moves {len(moved)} pods of {group.name}, which leaves {group.allowed_in_plan}"
             yield Violation(group.rule, f"{text} ({group.detail})" if group.detail else text)

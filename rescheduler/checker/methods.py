@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from rescheduler.checker.identity import pods_named
 from rescheduler.checker.violation import Violation
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.pod import Pod
@@ -21,7 +20,7 @@ REPLICA_SET = "ReplicaSet"
 def check_methods(cluster: Cluster, plan: Plan, eligibility: Eligibility) -> Iterator[Violation]:
     """Each pod is moved as it may be; pods that stay until their replacements are Ready leave no others waiting."""
     keys = [move.pod.key for move in plan.moves]
-    index_of = {cluster.pods[index].key: index for index in pods_named(cluster, keys)}
+    index_of = cluster.indices_of(keys)
     at_once: Counter[tuple[int, MoveMethod, str]] = Counter()
     most: dict[str, int] = {}
     for move in plan.moves:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import structs
 
-from rescheduler.checker.identity import pods_named
 from rescheduler.checker.limits import evict_first_waves
 from rescheduler.checker.predicates import OPTIONAL, PREDICATES
 from rescheduler.checker.predicates.volumes import chosen_volumes
@@ -29,7 +28,7 @@ def check_arrivals(cluster: Cluster, plan: Plan, rules: ArrivalRules) -> Iterato
     """
     world = World(cluster, rules)
     keys = [move.pod.key for move in plan.moves] + [item.pod.key for item in plan.placements]
-    pods = {cluster.pods[index].key: cluster.pods[index] for index in pods_named(cluster, keys)}
+    pods = {key: cluster.pods[index] for key, index in cluster.indices_of(keys).items()}
     leaving_first = evict_first_waves(plan)
     staying = {move.pod.key for move in plan.moves if move.method is not MoveMethod.EVICT}
     for wave in sorted({move.wave for move in plan.moves} | {item.wave for item in plan.placements}):

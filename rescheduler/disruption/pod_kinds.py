@@ -24,19 +24,21 @@ class PodKinds:
         self.examples: list[Pod] = []
         self.sizes: list[int] = []
         maps = _Maps()
+        seen = maps.by_id
         numbers: dict[Hashable, int] = {}
         for place in range(len(pods)) if only is None else only:
             pod = pods[place]
+            labels, annotations = seen.get(id(pod.labels)), seen.get(id(pod.annotations))
             key = (
                 pod.namespace,
                 id(pod.spec),
-                maps.number(pod.labels),
-                maps.number(pod.annotations),
+                maps.number(pod.labels) if labels is None else labels,
+                maps.number(pod.annotations) if annotations is None else annotations,
                 pod.owners,
                 pod.volumes,
                 pod.phase,
                 counts_as_ready(pod),
-                pod.is_terminating,
+                pod.deletion_at is None,
                 pod.trouble,
             )
             number = numbers.get(key)
@@ -50,19 +52,16 @@ class PodKinds:
 
 def counts_as_ready(pod: Pod) -> bool:
     """True for a pod that serves now: on a node, Ready, and not about to go."""
-    return pod.is_ready and pod.node_name is not None and pod.deletion_at is None and not pod.is_finished
+    return pod.is_ready and pod.node_name is not None and pod.is_active
 
 
 class _Maps:
-    """Numbers for equal maps; one that is the very same object is looked at only once."""
+    """Numbers for equal maps; ``by_id``: those of the very objects that were asked about."""
 
     def __init__(self) -> None:
-        self._by_id: dict[int, int] = {}
+        self.by_id: dict[int, int] = {}
         self._by_value: dict[Hashable, int] = {}
 
     def number(self, labels: Mapping[str, str]) -> int:
-        number = self._by_id.get(id(labels))
-        if number is None:
-            number = self._by_value.setdefault(same_labels(labels), len(self._by_value))
-            self._by_id[id(labels)] = number
+        number = self.by_id[id(labels)] = self._by_value.setdefault(same_labels(labels), len(self._by_value))
         return number

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import NamedTuple
@@ -28,15 +29,22 @@ class _Traits(NamedTuple):
 def pairs_left(cluster: Cluster, plan: Plan, args: SeparateAntagonistsArgs, now: float) -> int:
     """Pairs of antagonists that share a node once the plan is carried out; ``now`` decides what has expired."""
     lonely = {number for number, item in enumerate(args.sets) if len(item.members) == 1}
-    known: dict[tuple[str, frozenset[tuple[str, str]], bool], _Traits] = {}
-    on_node: dict[str, Counter[_Traits]] = defaultdict(Counter)
+    met: dict[tuple[str, int, bool], int] = {}  # by the very object that replicas share as labels
+    numbers: dict[_Traits, int] = {}
+    on_node: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for pod, node in standing_after(cluster, plan):
-        has_ended = _has_passed(pod.annotations.get(UNTIL), now)
-        key = (pod.namespace, frozenset(pod.labels.items()), has_ended)
-        if key not in known:
-            known[key] = _traits(pod, args, now, has_ended=has_ended)
-        on_node[node.name][known[key]] += 1
-    return sum(_pairs(counts, lonely) for counts in on_node.values())
+        until = pod.annotations.get(UNTIL)
+        has_ended = until is not None and _has_passed(until, now)
+        number = met.get((pod.namespace, id(pod.labels), has_ended))
+        if number is None:
+            traits = _traits(pod, args, now, has_ended=has_ended)
+            number = numbers.setdefault(traits, len(numbers))
+            met[pod.namespace, id(pod.labels), has_ended] = number
+        on_node[node.name][number] += 1
+    traits_of = list(numbers)
+    return sum(
+        _pairs({traits_of[number]: count for number, count in counts.items()}, lonely) for counts in on_node.values()
+    )
 
 
 def _traits(pod: Pod, args: SeparateAntagonistsArgs, now: float, *, has_ended: bool) -> _Traits:
@@ -50,9 +58,9 @@ def _traits(pod: Pod, args: SeparateAntagonistsArgs, now: float, *, has_ended: b
     return _Traits(picked, None if has_ended else pod.labels.get(args.label))
 
 
-def _pairs(counts: Counter[_Traits], lonely: set[int]) -> int:
+def _pairs(counts: Mapping[_Traits, int], lonely: set[int]) -> int:
     """Pairs among the pods of one node; ``lonely``: sets of one selector, whose pods keep apart from each other."""
-    marked: Counter[str] = Counter()
+    marked: dict[str, int] = defaultdict(int)
     picked: list[tuple[_Traits, int]] = []
     total = 0
     for traits, number in counts.items():  # most pods are in no set: only a mark like their own matters to them
@@ -62,7 +70,7 @@ def _pairs(counts: Counter[_Traits], lonely: set[int]) -> int:
         elif traits.mark is not None:
             marked[traits.mark] += number
     total += sum(number * (number - 1) // 2 for number in marked.values())
-    total += sum(number * marked[traits.mark] for traits, number in picked if traits.mark is not None)
+    total += sum(number * marked.get(traits.mark, 0) for traits, number in picked if traits.mark is not None)
     for (one, first), (other, second) in combinations(picked, 2):
         if _are_foes(one, other, lonely):
             total += first * second

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rescheduler.checker.predicates.node import is_tolerated, matches_node
 from rescheduler.checker.recounts.affinity_violations import repelled_pairs, without_company
@@ -10,6 +10,7 @@ from rescheduler.checker.recounts.final_positions import FinalPopulation, standi
 from rescheduler.checker.recounts.spread_violations import excess
 from rescheduler.checker.world import World
 from rescheduler.model.objects.cluster import Cluster
+from rescheduler.model.objects.constraints import Taint
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import PodSpec
 from rescheduler.model.plan.plan import Plan
@@ -34,18 +35,22 @@ def violations_by_rule(cluster: Cluster, plan: Plan) -> Mapping[str, int]:
     standing = standing_after(cluster, plan)
     world = World(cluster)
     population = FinalPopulation((pod for pod in cluster.pods if not pod.is_terminating), standing)
+    banning = {node.name: _banning(node) for node in cluster.nodes}
     return {
-        "NodeAffinity": sum(not pod.belongs_to_its_node and not _is_admitted(pod.spec, node) for pod, node in standing),
+        "NodeAffinity": sum(
+            not _is_admitted(pod.spec, node, banning[node.name]) and not pod.belongs_to_its_node
+            for pod, node in standing
+        ),
         "AntiAffinity": repelled_pairs(population, world),
         "Affinity": without_company(standing, population, world),
         "Spread": excess(cluster, standing, population),
     }
 
 
-def _is_admitted(spec: PodSpec, node: Node) -> bool:
-    if not matches_node(spec, node):
-        return False
-    return not any(
-        taint.effect == "NoSchedule" and not taint.key.startswith(_CONDITIONS) and not is_tolerated(taint, spec)
-        for taint in node.taints
-    )
+def _banning(node: Node) -> list[Taint]:
+    return [taint for taint in node.taints if taint.effect == "NoSchedule" and not taint.key.startswith(_CONDITIONS)]
+
+
+def _is_admitted(spec: PodSpec, node: Node, banning: Sequence[Taint]) -> bool:
+    is_plain = not spec.node_selector and spec.node_affinity is None
+    return (is_plain or matches_node(spec, node)) and (not banning or all(is_tolerated(item, spec) for item in banning))

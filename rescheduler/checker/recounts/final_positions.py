@@ -22,11 +22,13 @@ def standing_after(cluster: Cluster, plan: Plan) -> Standing:
     """Each pod that stays, with its node; finished and terminating pods, and those on unknown nodes, are left out."""
     targets = {move.pod.key: move.to_node for move in plan.moves}
     targets |= {placement.pod.key: placement.node for placement in plan.placements}
+    names = {key.partition("/")[2] for key in targets}
+    nodes = cluster.node_by_name
     found: Standing = []
     for pod in cluster.pods:
-        name = targets.get(pod.key, pod.node_name)
-        node = None if name is None else cluster.node_by_name.get(name)
-        if node is not None and not pod.is_finished and not pod.is_terminating:
+        name = targets.get(pod.key, pod.node_name) if pod.name in names else pod.node_name
+        node = None if name is None else nodes.get(name)
+        if node is not None and pod.is_active:
             found.append((pod, node))
     return found
 
@@ -49,12 +51,12 @@ class FinalPopulation:
         self.kinds: list[FinalKind] = []
         self._number_of: dict[tuple[str, frozenset[tuple[str, str]], tuple[PodAffinityTerm, ...]], int] = {}
         self._by_label: dict[tuple[str, str], list[FinalKind]] = defaultdict(list)
-        enrolled = [(pod, self._enrol(pod)) for pod in pods]  # which keeps the pods, and so their ids their own
-        number_of = {id(pod): number for pod, number in enrolled}
-        self.on_nodes: list[Counter[str]] = [Counter() for _ in self.kinds]
+        self.on_nodes: list[dict[str, int]] = []
+        self._met: dict[tuple[str, int, int], tuple[int, Pod]] = {}
+        for pod in pods:
+            self._enrol(pod)
         for pod, node in standing:
-            number = number_of.get(id(pod))
-            self.on_nodes[self._enrol(pod) if number is None else number][node.name] += 1
+            self.on_nodes[self._enrol(pod)][node.name] += 1
 
     def picked(self, selector: LabelSelector | None, looks_into: Callable[[str], bool]) -> list[FinalKind]:
         """Kinds that a selector picks in the namespaces that it looks into."""
@@ -80,11 +82,20 @@ class FinalPopulation:
         return self.kinds
 
     def _enrol(self, pod: Pod) -> int:
+        """The kind of a pod; those that share labels and terms as one object are told apart by identity alone."""
+        identity = (pod.namespace, id(pod.labels), id(pod.spec.anti_affinity))
+        met = self._met.get(identity)
+        if met is None:
+            met = self._met[identity] = (self._number(pod), pod)  # which keeps the pod, and so the ids their own
+        return met[0]
+
+    def _number(self, pod: Pod) -> int:
         key = (pod.namespace, frozenset(pod.labels.items()), pod.spec.anti_affinity)
         if key not in self._number_of:
             kind = FinalKind(len(self.kinds), pod.namespace, pod.labels, pod.spec.anti_affinity, pod)
             self._number_of[key] = kind.number
             self.kinds.append(kind)
+            self.on_nodes.append(defaultdict(int))
             for label in pod.labels.items():
                 self._by_label[label].append(kind)
         return self._number_of[key]

@@ -23,9 +23,13 @@ def shapes_that_fit(
     """
     free = {node.name: Counter(dict(node.allocatable)) for node in cluster.nodes}
     for name, pods in _at_the_end(cluster, plan).items():
-        if name in free:
+        left = free.get(name)
+        if left is not None:
+            left[PODS] -= len(pods)
             for pod in pods:
-                free[name].subtract({**_holds(pod, name), PODS: 1})
+                for resource, amount in _holds(pod, name):
+                    if resource != PODS:
+                        left[resource] -= amount
     return sum(
         weight * _often(amounts, free[node.name])
         for amounts, weight in shapes
@@ -37,18 +41,19 @@ def shapes_that_fit(
 def _at_the_end(cluster: Cluster, plan: Plan) -> dict[str, list[Pod]]:
     goals = {move.pod.key: move.to_node for move in plan.moves}
     goals |= {placement.pod.key: placement.node for placement in plan.placements}
+    names = {key.partition("/")[2] for key in goals}
     found: dict[str, list[Pod]] = defaultdict(list)
     for pod in cluster.pods:
-        name = goals.get(pod.key, pod.node_name)
+        name = goals.get(pod.key, pod.node_name) if pod.name in names else pod.node_name
         if name is not None and not pod.is_finished:
             found[name].append(pod)
     return found
 
 
-def _holds(pod: Pod, name: str) -> dict[str, int]:
+def _holds(pod: Pod, name: str) -> Resources:
     """A pod that was resized in place holds what it was given there; where it is new, what it requests."""
     resized = pod.held is not None and pod.node_name == name
-    return dict(pod.held or ()) if resized else dict(pod.spec.requests)
+    return pod.held or () if resized else pod.spec.requests
 
 
 def _often(amounts: Resources, free: Counter[str]) -> int:

@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.model.objects.indexed import GATED, PENDING, IndexedPods, IndexedWorkloads
 from rescheduler.model.objects.node import Node
@@ -40,6 +41,15 @@ from rescheduler.model.usage.measured_use import NOTHING_MEASURED, MeasuredUse
 
 HELD_OWNERS: Final = frozenset({"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"})
 """Kubernetes' own kinds of owners that a live snapshot holds all objects of, unless they are among ``absent_kinds``."""
+
+
+class _Ownership(NamedTuple):
+    """What was found about a pod with these owners and labels; they are kept, and so their ids their own."""
+
+    owners: tuple[OwnerReference, ...]
+    labels: Mapping[str, str]
+    problem: str | None
+    owner: Workload | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +197,7 @@ class Cluster:
         """The NodePool that a node is of; None where it is of none that is known."""
         return self.pool_by_name.get(node.labels.get(POOL_LABEL, ""))
 
-    @property
+    @cached_property
     def workload_by_uid(self) -> Mapping[str, Workload]:
         """Workloads by uid."""
         return cast(IndexedWorkloads, self.workloads).by_uid
@@ -217,8 +227,10 @@ class Cluster:
     def _namespaces(self, owner: str) -> Counter[str]:
         found = self._namespaces_of.get(owner)
         if found is None:
-            named = (pod for pod in self.pods_by_owner_uid.get(owner, ()) if names_as_controller(pod, owner))
-            found = self._namespaces_of[owner] = Counter(pod.namespace for pod in named)
+            found = self._namespaces_of[owner] = Counter()
+            for pod in self.pods_by_owner_uid.get(owner, ()):
+                if names_as_controller(pod, owner):
+                    found[pod.namespace] += 1
         return found
 
     def pods_of(self, workload: str) -> Iterator[Pod]:
@@ -241,17 +253,29 @@ class Cluster:
         return {}
 
     @cached_property
-    def _problems(self) -> dict[tuple[str, int, int], tuple[object, object, str | None]]:
+    def _ownerships(self) -> dict[tuple[str, int, int, bool], _Ownership]:
         """What was found about owners, by namespace and by the pods' owners and labels, which replicas share."""
         return {}
+
+    def _ownership(self, pod: Pod) -> _Ownership:
+        key = (pod.namespace, id(pod.owners), id(pod.labels), SURGE in pod.annotations)
+        found = self._ownerships.get(key)
+        if found is None or found.owners is not pod.owners or found.labels is not pod.labels:
+            problem = self._owner_problem(pod)
+            owner = None if problem is not None else self._owner(pod)
+            found = self._ownerships[key] = _Ownership(pod.owners, pod.labels, problem, owner)
+        return found
 
     def owner_of(self, pod: Pod) -> Workload | None:
         """The object that recreates the pod; inferred from its reference where the snapshot does not hold it.
 
         None also for a pod that only says so (``owner_problem``): it counts for nobody.
         """
+        return self._ownership(pod).owner
+
+    def _owner(self, pod: Pod) -> Workload | None:
         reference = pod.controller
-        if reference is None or self.owner_problem(pod) is not None:
+        if reference is None:
             return None
         known = self.workload_by_uid.get(reference.uid) or self._inferred.get(reference.uid)
         if known is None:
@@ -282,11 +306,7 @@ class Cluster:
         Whoever may create pods may write any reference into them. An owner is there, has pods of its own namespace,
         which its selector matches, and none of its owners is owned by it.
         """
-        key = (pod.namespace, id(pod.owners), id(pod.labels))
-        found = self._problems.get(key)
-        if found is None or found[0] is not pod.owners or found[1] is not pod.labels:
-            found = self._problems[key] = (pod.owners, pod.labels, self._owner_problem(pod))
-        return found[2]
+        return self._ownership(pod).problem
 
     def would_hold(self, kind: str, group: str | None) -> bool:
         """Whether an owner of this kind would be among ``workloads`` if it were there; ``group``: as in references."""
@@ -319,7 +339,10 @@ class Cluster:
 
 def names_as_controller(pod: Pod, owner: str) -> bool:
     """Whether a pod says itself that the object with this uid controls it."""
-    return any(reference.uid == owner and reference.is_controller for reference in pod.owners)
+    owners = pod.owners
+    if len(owners) == 1:  # as nearly always, and this is asked about every pod
+        return owners[0].is_controller and owners[0].uid == owner
+    return any(reference.uid == owner and reference.is_controller for reference in owners)
 
 
 def _contradiction(pod: Pod, reference: OwnerReference, known: Workload) -> str | None:

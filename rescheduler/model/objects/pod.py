@@ -161,9 +161,12 @@ class Pod(Struct, frozen=True, gc=False):
 
         A pod that moves by surge counts for the ReplicaSet that it was taken out of.
         """
-        controllers = [owner for owner in self.owners if owner.is_controller]
+        owners = self.owners
+        if len(owners) == 1 and owners[0].is_controller:  # as nearly always
+            return owners[0]
+        controllers = [owner for owner in owners if owner.is_controller]
         if not controllers and SURGE in self.annotations:
-            controllers = [owner for owner in self.owners if owner.kind == "ReplicaSet"]
+            controllers = [owner for owner in owners if owner.kind == "ReplicaSet"]
         return controllers[0] if len(controllers) == 1 else None
 
     @property

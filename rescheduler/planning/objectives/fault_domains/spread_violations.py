@@ -136,12 +136,13 @@ def skews_of(
 ) -> list[SpreadViolations]:
     """The constraints of one kind that these pods hold; those that count the same pods on the same nodes are one."""
     found: dict[object, SpreadViolations] = {}
-    known: set[tuple[int, int]] = set()
-    for pod in holders:
-        kind = (int(columns.shape_of[pod]), int(columns.label_set_of[pod]))
-        if kind in known or not columns.shapes[kind[0]].topology_spread:
+    pods = np.asarray(holders, dtype=np.int64)
+    label_sets = columns.label_set_of[pods].astype(np.int64)
+    kinds = columns.shape_of[pods].astype(np.int64) * (label_sets.max(initial=0) + 1) + label_sets
+    _, first = np.unique(kinds, return_index=True)
+    for pod in pods[np.sort(first)].tolist():
+        if not columns.shapes[columns.shape_of[pod]].topology_spread:
             continue
-        known.add(kind)
         for domains in spread_domains(columns, columns.facts(SpreadRules).own(pod, when)):
             rule = domains.rule
             limits = (rule.topology_key, rule.max_skew, rule.min_domains)
