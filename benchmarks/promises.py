@@ -182,7 +182,7 @@ def measure(run: Run, clock: Clock) -> Measured:
     plan = make_plan(cluster, run.policy, CycleOptions(clock, progress=progress))
     ended, wall, cpu = clock.monotonic(), time.perf_counter() - wall, time.process_time() - cpu
     before = (told[0] if told else ended) - began
-    ours, rule = _compared(run, cluster, plan, clock, run.deadline_seconds - before)
+    ours, rule = compared(run, cluster, plan, clock, run.deadline_seconds - before)
     result = plan.objectives[0]
     row = Measured(run, len(cluster.pods), wall, cpu, ours, rule, result.status.value)
     latest = max(before, run.deadline_seconds) * (1 + LATE_SHARE) + LATE_SECONDS
@@ -194,7 +194,7 @@ def measure(run: Run, clock: Clock) -> Measured:
     return row
 
 
-def _compared(run: Run, cluster: Cluster, plan: Plan, clock: Clock, seconds: float) -> tuple[float, float]:
+def compared(run: Run, cluster: Cluster, plan: Plan, clock: Clock, seconds: float) -> tuple[float, float]:
     """What plan and rule reach; more is better."""
     cluster = DEFAULTS.configured(cluster)
     eligibility = decide_eligibility(cluster, run.policy, Selection(), DEFAULTS.names)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rescheduler.model.columns.selectors import selects
+from rescheduler.model.objects import indexed
 from rescheduler.model.objects.annotations import SURGE
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.indexed import MOST_LABELS, IndexedPods
 from rescheduler.model.objects.pod import OwnerReference, Pod
-from tests.builders import NOW, cluster, pod, selector, workload
+from tests.builders import NOW, cluster, node, pod, selector, workload
 
 LOOK_UPS: dict[str, Callable[[IndexedPods], object]] = {
     "by_key": lambda pods: dict(pods.by_key),
@@ -130,3 +133,30 @@ def test_look_ups_stay_with_a_snapshot_whose_pods_stay() -> None:
     assert later.workload_by_uid is by_uid
     sent = pickle.loads(pickle.dumps(world.pods))
     assert (sent, type(sent), vars(sent)) == (world.pods, IndexedPods, {})
+
+
+@given(st.data())
+def test_many_pods_are_found_where_few_would_be(data: st.DataObject) -> None:
+    """Few are looked for one by one and many in one go; those that are not there are in neither answer."""
+    found = data.draw(st.lists(st.sampled_from([f"p{number}" for number in range(9)]), unique=True))
+    all_pods = cluster(*(pod(name, namespace=data.draw(st.sampled_from(["default", "far"]))) for name in found)).pods
+    index = IndexedPods(all_pods)
+    keys = [*(one.key for one in index), "far/p0", "default/p0", "none/none"]
+    asked = data.draw(st.lists(st.sampled_from(keys), unique=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexed, "MANY", 0)
+        few = index.places(asked)
+    assert index.places(asked) == few == {one.key: at for at, one in enumerate(index) if one.key in asked}
+
+
+def test_a_mark_of_surge_tells_owners_apart() -> None:
+    """Owners and labels that pods share are looked at once, yet a pod without the mark has not the other's owner."""
+    owners, labels = (OWNERS[2],), {"app": "web"}
+    mark = {SURGE: '{"owner":{"kind":"ReplicaSet","name":"left","uid":"uid-left"},"plan":"p","labels":{}}'}
+    one, other = (replace(pod(name), owners=owners, labels=labels, annotations=notes)
+                  for name, notes in (("one", {}), ("other", mark)))  # fmt: skip
+    world = cluster(node("n0"), one, other)
+    assert world.owner_of(one) is None
+    found = world.owner_of(other)
+    assert found is not None
+    assert found.name == "left"
