@@ -65,11 +65,13 @@ MOVE_IN_PODS = 11
 """How many pods are decided on in the time in which one move is proven."""
 MOST_FOR_MOVES = 0.15
 """Of what is left, since most plans have few moves."""
-QUICK_PROOF_SECONDS = 0.25
+QUICK_PROOF_SECONDS = 0.4
 """What the proof may take beyond the deadline."""
-LEAST_SHARE, QUICK_PLAN_SECONDS = 0.55, 0.35
-"""Of what deciding took, what laying out the question and proving an answer take at least; and what of that may lie
-beyond the deadline. Where less is left nothing is planned."""
+QUICK_PLAN_SECONDS = 0.35
+"""What laying out the question and proving an answer may take beyond it; where even that is too little nothing is
+planned."""
+LEAST_OF_DECIDING, LEAST_SECONDS = 0.3, 0.2
+"""Where anything is planned there is so much time for it, of what deciding took but no more than so many seconds."""
 YOUNG, YOUNGER_PER_OLDER = 50_000, 20
 """How many new objects, and how many collections of these, the collector of cyclic garbage waits for."""
 
@@ -186,18 +188,7 @@ def _question(
     """The best plan is asked for that moves and helps nobody but whom an eligibility lets."""
     schedulers = options.schedulers
     prediction = schedulers.model(cluster, is_for_planning=True)
-    request = PlanRequest(
-        prediction=prediction,
-        placement=Placement(prediction.columns),
-        eligibility=eligibility,
-        is_guided_by_holds=policy.guidance is not Guidance.PREDICT,
-        deadline_seconds=_left_for_planning(deadline, eligibility, len(cluster.pods)),
-        nominal_seconds=deadline.seconds,
-        seed=options.seed,
-        clock=options.clock,
-        together=groups_moving_together(cluster, policy.disruption.move_together),
-        progress=options.progress,
-    )
+    together = groups_moving_together(cluster, policy.disruption.move_together)
     prices = node_prices(policy, cluster)
     if asked is None:
         observed = observed_load(policy, schedulers.load.windows(cluster), prediction.columns)
@@ -207,6 +198,18 @@ def _question(
         wanted = Asked(objectives_of(policy, setting), recounts_of(policy, cluster, observed, prices))
     else:
         wanted = asked(prediction.columns)
+    request = PlanRequest(
+        prediction=prediction,
+        placement=Placement(prediction.columns),
+        eligibility=eligibility,
+        is_guided_by_holds=policy.guidance is not Guidance.PREDICT,
+        deadline_seconds=left_for_planning(deadline, eligibility, len(cluster.pods), wanted.objectives),
+        nominal_seconds=deadline.seconds,
+        seed=options.seed,
+        clock=options.clock,
+        together=together,
+        progress=options.progress,
+    )
     start = warm_start_of(options.start, request, wanted.objectives)
     return _Question(cluster, request, wanted.objectives, start, wanted.recounts, prices)
 
@@ -222,20 +225,23 @@ def _proven(found: PlanInProgress, question: _Question, options: CycleOptions) -
     return plan if prices is None else with_changes(plan, cost=plan_cost(plan, cluster, prices))
 
 
-def _left_for_planning(deadline: Deadline, eligibility: Eligibility, pods: int) -> float:
+def left_for_planning(
+    deadline: Deadline, eligibility: Eligibility, pods: int, objectives: Sequence[PlanningObjective]
+) -> float:
     """What is left of the deadline, less what proving the plan takes: that looks at the cluster anew, as was done.
 
     Each move is looked at as well, of which there may be many.
     """
     left = deadline.remaining()
     spent = deadline.seconds - left
-    if left < LEAST_SHARE * spent - QUICK_PLAN_SECONDS:
+    least = max((objective.least_share for objective in objectives), default=0.0)
+    if left <= max(0.0, least * spent - QUICK_PLAN_SECONDS):
         return 0.0
     most = eligibility.limits.max_evictions
     moves = min(len(eligibility.movable) / 4, len(eligibility.movable) if most is None else most)
     of_moves = min(MOVE_IN_PODS * spent * moves / max(1, pods), MOST_FOR_MOVES * left)
     proof = PROOF_SHARE * spent - QUICK_PROOF_SECONDS + of_moves
-    return left - min(max(0.0, proof), left / 2)
+    return max(left - min(max(0.0, proof), left / 2), min(LEAST_OF_DECIDING * spent, LEAST_SECONDS))
 
 
 def _ramped_up(plan: Plan, eligibility: Eligibility, cluster: Cluster, policy: Policy, options: CycleOptions) -> Plan:

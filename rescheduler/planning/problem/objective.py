@@ -33,13 +33,16 @@ class PlanningObjective(ABC):
 
     ``name``: as in policies; ``arguments``: the form of what they write under ``args``. ``is_better_higher``: a higher
     value is better. ``is_kept_by_places``: nodes that are closed and places that are taken keep what it reached; else
-    later objectives heed its state. ``args``: the arguments, in that form; ``weight`` and ``move_cost``: the policy's.
+    later objectives heed its state. ``least_share``: what laying out its question and proving an answer take at least,
+    of the time in which it is decided what may move. ``args``: the arguments, in that form; ``weight`` and
+    ``move_cost``: the policy's.
     """
 
     name: ClassVar[str]
     arguments: ClassVar[type[PolicyModel]]
     is_better_higher: ClassVar[bool] = False
     is_kept_by_places: ClassVar[bool] = False
+    least_share: ClassVar[float] = 0.4
 
     args: Any
     setting: ObjectiveSetting

@@ -6,10 +6,12 @@ import gc
 
 import pytest
 
-from rescheduler.cycle import Asked, CycleOptions, make_plan
-from rescheduler.model.columns.columns import Columns
+from rescheduler.cycle import Asked, CycleOptions, left_for_planning, make_plan
+from rescheduler.disruption.eligibility import decide_eligibility
+from rescheduler.model.columns.columns import Columns, columns_of
 from rescheduler.model.plan.plan import Status
 from rescheduler.planning.objectives.fault_domains.objective import FaultDomains
+from rescheduler.planning.problem.deadline import Deadline
 from rescheduler.planning.problem.objective import ObjectiveSetting
 from rescheduler.planning.problem.plan_request import ObjectivePlan, PlanRequest
 from rescheduler.policy.fields.objectives import FaultDomainsArgs
@@ -21,8 +23,8 @@ from tests.clocks import FakeClock
 @pytest.mark.parametrize(
     ("deciding", "pods", "left"),
     [
-        (0.0, 0, 10.0), (2.0, 0, 10.0 - 2.0 - 0.65), (6.0, 0, 2.0), (6.7, 0, 0.0), (10.0, 0, 0.0),
-        (1.0, 8, 10.0 - 1.0 - 0.2 - 0.15 * 9.0), (0.5, 8, 10.0 - 0.5 + 0.025 - 11 * 0.5 / 8),
+        (0.0, 0, 10.0), (2.0, 0, 10.0 - 2.0 - 0.5), (6.0, 0, 2.0), (6.7, 0, 0.0), (10.0, 0, 0.0),
+        (1.0, 8, 10.0 - 1.0 - 0.05 - 0.15 * 9.0), (0.5, 8, 10.0 - 0.5 + 0.175 - 11 * 0.5 / 8),
     ],
 )  # fmt: skip
 def test_planning_leaves_time_for_the_proof(deciding: float, pods: int, left: float) -> None:
@@ -53,6 +55,26 @@ def test_planning_leaves_time_for_the_proof(deciding: float, pods: int, left: fl
         lambda columns: Asked([Looking(FaultDomainsArgs(), ObjectiveSetting(columns))], {}),
     )
     assert given == pytest.approx([left] if left else [], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("deadline", "deciding", "given"), [(0.65, 0.6, 0.18), (0.3, 0.25, 0.075), (0.3, 0.3, 0.0), (1.4, 1.1, 0.0)]
+)
+def test_whatever_is_planned_has_a_little_time(deadline: float, deciding: float, given: float) -> None:
+    """Where deciding left hardly anything, some of what may be late is for planning; past the deadline nothing is."""
+    clock = FakeClock()
+    clock.time = deciding
+
+    class Started(Deadline):
+        """Began when deciding did."""
+
+        def remaining(self) -> float:
+            return max(0.0, deadline - clock.time)
+
+    heavy = [FaultDomains(FaultDomainsArgs(), ObjectiveSetting(columns_of(cluster(node("n0")))))]
+    world = cluster(node("n0"), *(pod(f"p{number}", node="n0") for number in range(4)))
+    eligibility = decide_eligibility(world, Policy())
+    assert left_for_planning(Started(clock, deadline), eligibility, 4, heavy) == pytest.approx(given)
 
 
 @pytest.mark.parametrize("before", [(700, 10, 10), (0, 10, 10), (200_000, 5, 5)])

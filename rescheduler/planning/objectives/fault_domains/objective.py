@@ -200,6 +200,7 @@ class FaultDomains(PlanningObjective):
 
     name = "FaultDomains"
     arguments = FaultDomainsArgs
+    least_share = 0.6
     rules: ClassVar[str] = "spread and affinity"
 
     def plan(self, request: PlanRequest) -> ObjectivePlan:

@@ -97,6 +97,7 @@ class SeparateAntagonists(PlanningObjective):
 
     name = "SeparateAntagonists"
     arguments = SeparateAntagonistsArgs
+    least_share = 0.6
 
     def plan(self, request: PlanRequest) -> ObjectivePlan:
         """The fewest pairs of antagonists that share a node, then the fewest evictions; the value is the pairs left.
