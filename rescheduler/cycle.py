@@ -126,14 +126,16 @@ def _rarely_collected() -> Iterator[None]:
 
     It would go through all of a large snapshot again and again: a sixth of the time at 5,000 nodes.
     """
-    before = gc.get_threshold()
-    gc.freeze()
+    before, is_frozen = gc.get_threshold(), gc.get_freeze_count() > 0
+    if not is_frozen:  # what somebody else has frozen stays so
+        gc.freeze()
     gc.set_threshold(max(YOUNG, before[0]) if before[0] else 0, YOUNGER_PER_OLDER, YOUNGER_PER_OLDER)
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if not is_frozen:
+            gc.unfreeze()
 
 
 def _made(

@@ -38,7 +38,7 @@ class PodKinds:
                 pod.volumes,
                 pod.phase,
                 counts_as_ready(pod),
-                pod.deletion_at is None,
+                pod.is_terminating,
                 pod.trouble,
             )
             number = numbers.get(key)

@@ -77,12 +77,18 @@ def test_whatever_is_planned_has_a_little_time(deadline: float, deciding: float,
     assert left_for_planning(Started(clock, deadline), eligibility, 4, heavy) == pytest.approx(given)
 
 
+@pytest.mark.parametrize("is_frozen", [False, True])
 @pytest.mark.parametrize("before", [(700, 10, 10), (0, 10, 10), (200_000, 5, 5)])
-def test_the_collector_of_garbage_is_as_before_once_a_plan_is_made(before: tuple[int, int, int]) -> None:
+def test_the_collector_of_garbage_is_as_before_once_a_plan_is_made(
+    before: tuple[int, int, int], *, is_frozen: bool
+) -> None:
     """While a plan is made it looks at new objects alone, and rarely, or not at all where somebody has so ordered."""
     ours, during, frozen = gc.get_threshold(), list[tuple[int, int, int]](), list[int]()
+    was_frozen = gc.get_freeze_count() > 0
     gc.set_threshold(*before)
-    kept = gc.get_freeze_count()
+    gc.unfreeze()
+    if is_frozen:
+        gc.freeze()
 
     def progress(_: str, *__: int) -> None:
         during.append(gc.get_threshold())
@@ -95,9 +101,12 @@ def test_the_collector_of_garbage_is_as_before_once_a_plan_is_made(before: tuple
         with pytest.raises(ZeroDivisionError):
             make_plan(cluster(node("n0")), Policy(), CycleOptions(FakeClock(), progress=progress), asked)
         assert gc.get_threshold() == before
-        assert gc.get_freeze_count() <= kept
+        assert (gc.get_freeze_count() > 0) is is_frozen
     finally:
         gc.set_threshold(*ours)
+        gc.unfreeze()
+        if was_frozen:
+            gc.freeze()
     assert all(first == (0 if not before[0] else max(50_000, before[0])) for first, *_ in during)
     assert frozen
     assert min(frozen) > 0

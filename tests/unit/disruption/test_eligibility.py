@@ -34,6 +34,15 @@ def test_limits_of_the_policy_are_handed_on() -> None:
     assert decide_eligibility(cluster(), Policy(), Selection()).limits == MoveLimits(20, None, None)
 
 
+def test_nobody_is_taken_for_a_daemon_who_does_not_say_so() -> None:
+    """What binds where nobody watches, as one pod of a StatefulSet in a plan, binds a person only where he asks."""
+    world = cluster(node("n1"), workload("db", 2, kind="StatefulSet"),
+                    *(pod(f"db-{number}", node="n1", kind="StatefulSet") for number in range(2)))  # fmt: skip
+    lax = policy(disruption={"unsettled": "Allow"})
+    assert "StatefulSet" not in {group.rule for group in decide_eligibility(world, lax).groups}
+    assert "StatefulSet" in {group.rule for group in decide_eligibility(world, lax, is_daemon=True).groups}
+
+
 def test_every_rule_has_a_name_of_its_own() -> None:
     """No two rules of a list can be mixed up in a refusal."""
     for stages in (MOVING, HELPING):

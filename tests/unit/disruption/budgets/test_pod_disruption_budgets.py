@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from rescheduler.disruption.budgets.pod_disruption_budgets import PodBudgetStatus
+from rescheduler.disruption.budgets.pod_disruption_budgets import PodBudgetStatus, PodDisruptionBudgets
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 from rescheduler.model.objects.workload import DisruptionBudget
-from tests.builders import NOW, budget, pod
+from tests.builders import NOW, budget, cluster, node, pod
 from tests.unit.disruption.cases import UNREADY_TOO, decided, policy, rule_against, siblings, verdict
 
 
@@ -192,3 +192,16 @@ def test_a_problem_leaves_nothing_to_go() -> None:
     status = PodBudgetStatus(guard(5, unhealthy_pod_eviction_policy="AlwaysAllow"), ready=10, problem="no status")
     assert status.allowed == 0
     assert not status.lets_unready_go
+
+
+def test_a_recount_counts_those_alone_that_a_budget_covers() -> None:
+    """Others of the namespace are no replacement for them; whose selector cannot be read may cover any of them."""
+    world = cluster(
+        node("n1"),
+        *(pod(f"web-{number}", node="n1", owner="web") for number in range(2)),
+        *(pod(f"db-{number}", node="n1", owner="db") for number in range(3)),
+        guard(9),
+        budget("odd", 9, current_healthy=9, selector=LabelSelector((Requirement("app", "Like", ("web",)),))),
+    )
+    found = PodDisruptionBudgets(world).of(world.pod_by_key["default/web-0"])
+    assert {status.budget.name: status.ready for status in found} == {"guard": 2, "odd": 5}
