@@ -124,13 +124,20 @@ def test_nodes_are_open_where_one_of_the_pods_finds_room_once_they_have_left() -
     assert open_nodes([mover], start, holds) == ["free", "leaving", "own"]
 
 
-@pytest.mark.parametrize(("number", "too_many"), [(250, 0), (251, 251)])
-def test_so_many_nodes_are_shut_and_no_more(number: int, too_many: int) -> None:
-    """Each costs a placeholder for each scheduler."""
-    start = cluster(*(node(f"n{item}", "2") for item in range(number)), pod("web-0", "1"))
+@pytest.mark.parametrize(
+    ("nodes", "pods", "is_needed", "too_many"),
+    [
+        (250, 1, True, 0), (251, 1, True, 251), (50, 1, False, 0), (51, 1, False, 51), (70, 7, False, 0),
+        (71, 7, False, 71), (250, 26, False, 0), (251, 26, False, 251),
+    ],
+)  # fmt: skip
+def test_so_many_nodes_are_shut_and_no_more(nodes: int, pods: int, too_many: int, *, is_needed: bool) -> None:
+    """Each costs a placeholder for each scheduler; fewer are worth it where the scheduler agrees anyway."""
+    waiting = [pod(f"web-{number}", "1") for number in range(pods)]
+    start = cluster(*(node(f"n{item}", "2") for item in range(nodes)), *waiting)
     target: Any = Noting()
     guide = Guide(Holds(target, target.clock), HoldMaker(plan_of(start, [("web-0", "n0", 1)]), start, "p", 60))
-    assert guide.too_many(start.pods, start) == too_many
+    assert guide.too_many(start.pods, start, is_needed=is_needed) == too_many
 
 
 def test_one_node_after_the_other_is_open() -> None:
