@@ -94,7 +94,6 @@ class EmptyNodes(PlanningObjective):
 
     name = "EmptyNodes"
     arguments = EmptyNodesArgs
-    least_share = 0.3
     is_better_higher = True
     is_kept_by_places = True
 
