@@ -20,11 +20,10 @@ from typing import Any
 from benchmarks.command_line import write_result
 from benchmarks.instances import Family, make_family
 from benchmarks.machine import describe_machine, peak_megabytes
-from benchmarks.promises import ProcessClock, Run, compared
+from benchmarks.promises import NO_LIMIT, ProcessClock, Run, compared
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.policy.fields.values import parse_positive_duration
 
-NO_LIMIT = 1_000_000
 HEADER = (
     "nodes", "pods", "evictions", "ours", "bound", "rule", "moves", "deciding", "planning", "proving", "seconds",
     "cluster", "MB",

@@ -59,8 +59,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 UTILISATIONS = (0.55, 0.7, 0.85)
-EVICTIONS = (1, 7, 20, 333, 1_000_000)
-PER_NODE = (1, 10, 1_000_000)
+NO_LIMIT = 1_000_000
+EVICTIONS = (1, 7, 20, 333, NO_LIMIT)
+PER_NODE = (1, 10, NO_LIMIT)
 SHORTEST = 0.2
 LATE_SHARE, LATE_SECONDS = 0.05, 0.5
 _SAME = 1e-6
@@ -105,7 +106,7 @@ class Run:
         limits = {
             "maxEvictions": self.evictions,
             "maxEvictionsPerNode": self.per_node,
-            "maxEvictionsPerNamespace": 1_000_000,
+            "maxEvictionsPerNamespace": NO_LIMIT,
             "deadline": f"{round(self.deadline_seconds * 1000)}ms",
         }
         objective = {"name": self.objective, "args": ARGUMENTS[self.objective]}

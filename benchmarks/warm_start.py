@@ -16,7 +16,7 @@ from msgspec import structs
 
 from benchmarks.instances import Family, make_family
 from benchmarks.machine import MonotonicClock, describe_machine
-from benchmarks.promises import ProcessClock, Run
+from benchmarks.promises import NO_LIMIT, ProcessClock, Run
 from rescheduler.cycle import CycleOptions, make_plan
 from rescheduler.daemon.rounds.last_plan import LastPlan
 from rescheduler.extension_points import Clock
@@ -24,7 +24,6 @@ from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.plan.plan import Plan
 from rescheduler.policy.fields.values import parse_positive_duration
 
-NO_LIMIT = 1_000_000
 PODS, NODES = 50, 2
 
 

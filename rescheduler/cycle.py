@@ -109,17 +109,6 @@ class Asked(NamedTuple):
     recounts: Mapping[str, Recount]
 
 
-def make_plan(
-    cluster: Cluster, policy: Policy, options: CycleOptions, asked: Callable[[Columns], Asked] | None = None
-) -> Plan:
-    """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so.
-
-    ``asked``: what to plan for (None: the policy's objectives).
-    """
-    with _rarely_collected():
-        return _made(cluster, policy, options, asked)
-
-
 @contextmanager
 def _rarely_collected() -> Iterator[None]:
     """Let the collector of cyclic garbage leave alone what is there before a plan is made, and look at the rest rarely.
@@ -138,9 +127,14 @@ def _rarely_collected() -> Iterator[None]:
             gc.unfreeze()
 
 
-def _made(
+@_rarely_collected()
+def make_plan(
     cluster: Cluster, policy: Policy, options: CycleOptions, asked: Callable[[Columns], Asked] | None = None
 ) -> Plan:
+    """Propose moves for a snapshot and prove them; a plan that the checker refuses is withdrawn and says so.
+
+    ``asked``: what to plan for (None: the policy's objectives).
+    """
     deadline = Deadline(options.clock, policy.limits.deadline)
     options.progress("deciding what may move")
     schedulers = options.schedulers

@@ -65,8 +65,7 @@ def _is_asked_about(kind: str, cluster: Cluster, policy: Policy) -> bool:
         return any(claim.volume_name for claim in cluster.claims)
     if kind == "StorageClass":
         return any(claim.storage_class and not claim.is_bound for claim in cluster.claims)
-    named = {id(pod.owners): pod for pod in cluster.pods if pod.owners}.values()  # replicas share one object
-    owners = (*(pod.controller for pod in named), *(workload.owner for workload in cluster.workloads))
+    owners = [pod.controller for pod in cluster.pods] + [workload.owner for workload in cluster.workloads]
     return any(owner is not None and owner.kind == kind and owner.group is None for owner in owners)
 
 

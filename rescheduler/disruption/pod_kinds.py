@@ -24,16 +24,14 @@ class PodKinds:
         self.examples: list[Pod] = []
         self.sizes: list[int] = []
         maps = _Maps()
-        seen = maps.by_id
         numbers: dict[Hashable, int] = {}
         for place in range(len(pods)) if only is None else only:
             pod = pods[place]
-            labels, annotations = seen.get(id(pod.labels)), seen.get(id(pod.annotations))
             key = (
                 pod.namespace,
                 id(pod.spec),
-                maps.number(pod.labels) if labels is None else labels,
-                maps.number(pod.annotations) if annotations is None else annotations,
+                maps.number(pod.labels),
+                maps.number(pod.annotations),
                 pod.owners,
                 pod.volumes,
                 pod.phase,
@@ -52,16 +50,19 @@ class PodKinds:
 
 def counts_as_ready(pod: Pod) -> bool:
     """True for a pod that serves now: on a node, Ready, and not about to go."""
-    return pod.is_ready and pod.node_name is not None and pod.is_active
+    return pod.is_ready and pod.node_name is not None and pod.deletion_at is None and not pod.is_finished
 
 
 class _Maps:
-    """Numbers for equal maps; ``by_id``: those of the very objects that were asked about."""
+    """Numbers for equal maps; one that is the very same object is looked at only once."""
 
     def __init__(self) -> None:
-        self.by_id: dict[int, int] = {}
+        self._by_id: dict[int, int] = {}
         self._by_value: dict[Hashable, int] = {}
 
     def number(self, labels: Mapping[str, str]) -> int:
-        number = self.by_id[id(labels)] = self._by_value.setdefault(same_labels(labels), len(self._by_value))
+        number = self._by_id.get(id(labels))
+        if number is None:
+            number = self._by_value.setdefault(same_labels(labels), len(self._by_value))
+            self._by_id[id(labels)] = number
         return number

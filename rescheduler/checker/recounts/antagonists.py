@@ -29,22 +29,15 @@ class _Traits(NamedTuple):
 def pairs_left(cluster: Cluster, plan: Plan, args: SeparateAntagonistsArgs, now: float) -> int:
     """Pairs of antagonists that share a node once the plan is carried out; ``now`` decides what has expired."""
     lonely = {number for number, item in enumerate(args.sets) if len(item.members) == 1}
-    met: dict[tuple[str, int, bool], int] = {}  # by the very object that replicas share as labels
-    numbers: dict[_Traits, int] = {}
-    on_node: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    known: dict[tuple[str, int, bool], _Traits] = {}  # by the very object that replicas share as labels
+    on_node: dict[str, dict[_Traits, int]] = defaultdict(lambda: defaultdict(int))
     for pod, node in standing_after(cluster, plan):
-        until = pod.annotations.get(UNTIL)
-        has_ended = until is not None and _has_passed(until, now)
-        number = met.get((pod.namespace, id(pod.labels), has_ended))
-        if number is None:
-            traits = _traits(pod, args, now, has_ended=has_ended)
-            number = numbers.setdefault(traits, len(numbers))
-            met[pod.namespace, id(pod.labels), has_ended] = number
-        on_node[node.name][number] += 1
-    traits_of = list(numbers)
-    return sum(
-        _pairs({traits_of[number]: count for number, count in counts.items()}, lonely) for counts in on_node.values()
-    )
+        has_ended = _has_passed(pod.annotations.get(UNTIL), now)
+        key = (pod.namespace, id(pod.labels), has_ended)
+        if key not in known:
+            known[key] = _traits(pod, args, now, has_ended=has_ended)
+        on_node[node.name][known[key]] += 1
+    return sum(_pairs(counts, lonely) for counts in on_node.values())
 
 
 def _traits(pod: Pod, args: SeparateAntagonistsArgs, now: float, *, has_ended: bool) -> _Traits:

@@ -52,5 +52,4 @@ def _banning(node: Node) -> list[Taint]:
 
 
 def _is_admitted(spec: PodSpec, node: Node, banning: Sequence[Taint]) -> bool:
-    is_plain = not spec.node_selector and spec.node_affinity is None
-    return (is_plain or matches_node(spec, node)) and (not banning or all(is_tolerated(item, spec) for item in banning))
+    return matches_node(spec, node) and all(is_tolerated(taint, spec) for taint in banning)

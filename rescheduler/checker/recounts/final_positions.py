@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from rescheduler.checker.selectors import label_selector_matches
@@ -18,15 +18,20 @@ from rescheduler.model.plan.plan import Plan
 Standing: TypeAlias = list[tuple[Pod, Node]]
 
 
-def standing_after(cluster: Cluster, plan: Plan) -> Standing:
-    """Each pod that stays, with its node; finished and terminating pods, and those on unknown nodes, are left out."""
+def places_after(cluster: Cluster, plan: Plan) -> Iterator[tuple[Pod, str | None]]:
+    """Every pod with the name of the node where it then is; None: it waits for one."""
     targets = {move.pod.key: move.to_node for move in plan.moves}
     targets |= {placement.pod.key: placement.node for placement in plan.placements}
-    names = {key.partition("/")[2] for key in targets}
+    name_of = {index: targets[key] for key, index in cluster.indices_of(targets).items()}
+    for index, pod in enumerate(cluster.pods):
+        yield pod, name_of.get(index, pod.node_name)
+
+
+def standing_after(cluster: Cluster, plan: Plan) -> Standing:
+    """Each pod that stays, with its node; finished and terminating pods, and those on unknown nodes, are left out."""
     nodes = cluster.node_by_name
     found: Standing = []
-    for pod in cluster.pods:
-        name = targets.get(pod.key, pod.node_name) if pod.name in names else pod.node_name
+    for pod, name in places_after(cluster, plan):
         node = None if name is None else nodes.get(name)
         if node is not None and pod.is_active:
             found.append((pod, node))

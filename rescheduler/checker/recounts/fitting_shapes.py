@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
+from rescheduler.checker.recounts.final_positions import places_after
 from rescheduler.model.objects.cluster import Cluster
 from rescheduler.model.objects.node import Node
 from rescheduler.model.objects.pod import Pod
@@ -39,12 +40,8 @@ def shapes_that_fit(
 
 
 def _at_the_end(cluster: Cluster, plan: Plan) -> dict[str, list[Pod]]:
-    goals = {move.pod.key: move.to_node for move in plan.moves}
-    goals |= {placement.pod.key: placement.node for placement in plan.placements}
-    names = {key.partition("/")[2] for key in goals}
     found: dict[str, list[Pod]] = defaultdict(list)
-    for pod in cluster.pods:
-        name = goals.get(pod.key, pod.node_name) if pod.name in names else pod.node_name
+    for pod, name in places_after(cluster, plan):
         if name is not None and not pod.is_finished:
             found[name].append(pod)
     return found

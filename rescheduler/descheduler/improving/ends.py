@@ -182,7 +182,7 @@ def _parts_of(scope: PluginScope, problem: Problem) -> list[ViolationCounter]:
         return [CrowdedNodes(problem, crowd, f"pods of {key[1]} {key[0]}/{key[2]} above {crowd.share} on a node")
                 for key, crowd in crowds]  # fmt: skip
     if isinstance(arguments, TopologySpreadArguments):
-        holders = np.flatnonzero(standing & _mask(columns, scope.movable)).tolist()
+        holders = np.flatnonzero(standing & _mask(columns, scope.movable))
         return [part for kind in dict.fromkeys(arguments.constraints)
                 for part in skews_of(columns, node_of, holders, kind)]  # fmt: skip
     if isinstance(arguments, InterPodAntiAffinityArguments):

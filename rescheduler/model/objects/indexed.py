@@ -67,11 +67,11 @@ def _states(pod: Pod) -> Sequence[str]:
 
 def _held(pods: Iterable[Pod]) -> Mapping[str, int]:
     """What those of these pods ask for that are not on their way out."""
-    held: defaultdict[str, int] = defaultdict(int)
+    held: dict[str, int] = {}
     for pod in pods:
         if pod.is_active:
             for name, amount in pod.amounts:
-                held[name] += amount
+                held[name] = held.get(name, 0) + amount
     return held
 
 
@@ -95,27 +95,27 @@ class IndexedPods(tuple[Pod, ...]):
     @cached_property
     def by_node(self) -> Groups:
         """Those that hold room on a node, by its name."""
-        return _grouped(self, _node)
+        return self._grouped(_node)
 
     @cached_property
     def finished_by_node(self) -> Groups:
         """Those that hold none any more, by the node they were on."""
-        return _grouped(self, _node_of_finished)
+        return self._grouped(_node_of_finished)
 
     @cached_property
     def by_namespace(self) -> Groups:
         """All pods by namespace."""
-        return _grouped(self, _namespace)
+        return self._grouped(_namespace)
 
     @cached_property
     def by_owner(self) -> Groups:
         """Those that name an owner as their controller, by its uid; finished ones left out."""
-        return _grouped(self, _owners)
+        return self._grouped(_owners)
 
     @cached_property
     def by_state(self) -> Groups:
         """Those that are PENDING, and those that are GATED."""
-        return _grouped((pod for pod in self if pod.node_name is None or pod.scheduling_gates), _states)
+        return self._grouped(_states)
 
     @cached_property
     def held_by_node(self) -> Mapping[str, Mapping[str, int]]:
@@ -143,7 +143,7 @@ class IndexedPods(tuple[Pod, ...]):
         if groups is None:
             if len(self._by_label) >= MOST_LABELS:
                 return self.by_namespace.get(namespace, ())
-            groups = self._by_label[rule.key] = _grouped(self, _value_of(rule.key))
+            groups = self._by_label[rule.key] = self._grouped(_value_of(rule.key))
         found = [groups.get(f"{namespace}/{value}", ()) for value in dict.fromkeys(rule.values)]
         return found[0] if len(found) == 1 else sorted((pod for pods in found for pod in pods), key=_PLACE)
 
@@ -180,6 +180,13 @@ class IndexedPods(tuple[Pod, ...]):
         """Look-ups stay at home."""
         return IndexedPods, (tuple(self),)
 
+    def _grouped(self, of: Callable[[Pod], Sequence[str]]) -> Groups:
+        found: defaultdict[str, list[Pod]] = defaultdict(list)
+        for pod in self:
+            for name in of(pod):
+                found[name].append(pod)
+        return {name: tuple(pods) for name, pods in found.items()}
+
     def _hand_over(self, found: IndexedPods, gone: Mapping[str, Pod], come: Mapping[str, Pod]) -> None:
         """Let the amended pods have what has been worked out of these ones."""
         known, handed = vars(self), vars(found)
@@ -202,14 +209,6 @@ class IndexedPods(tuple[Pod, ...]):
             held = {name: _held(pods) for name in nodes if (pods := found.by_node.get(name)) is not None}
             others = {name: amounts for name, amounts in known["held_by_node"].items() if name not in nodes}
             handed["held_by_node"] = {**others, **held}
-
-
-def _grouped(pods: Iterable[Pod], of: Callable[[Pod], Sequence[str]]) -> Groups:
-    found: defaultdict[str, list[Pod]] = defaultdict(list)
-    for pod in pods:
-        for name in of(pod):
-            found[name].append(pod)
-    return {name: tuple(group) for name, group in found.items()}
 
 
 _GROUPINGS: Final[Mapping[str, Callable[[Pod], Sequence[str]]]] = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.growth import HEADER, NO_LIMIT, main, row
+from benchmarks.growth import HEADER, main, row
+from benchmarks.promises import NO_LIMIT
 
 
 @pytest.mark.parametrize("evictions", [5, NO_LIMIT])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
@@ -132,15 +131,13 @@ class SpreadViolations(ViolationCounter):
 
 
 def skews_of(
-    columns: Columns, node_of: IndexArray, holders: Sequence[int], when: str = DO_NOT_SCHEDULE
+    columns: Columns, node_of: IndexArray, holders: IntArray, when: str = DO_NOT_SCHEDULE
 ) -> list[SpreadViolations]:
     """The constraints of one kind that these pods hold; those that count the same pods on the same nodes are one."""
     found: dict[object, SpreadViolations] = {}
-    pods = np.asarray(holders, dtype=np.int64)
-    label_sets = columns.label_set_of[pods].astype(np.int64)
-    kinds = columns.shape_of[pods].astype(np.int64) * (label_sets.max(initial=0) + 1) + label_sets
+    kinds = columns.shape_of[holders].astype(np.int64) * len(columns.label_sets) + columns.label_set_of[holders]
     _, first = np.unique(kinds, return_index=True)
-    for pod in pods[np.sort(first)].tolist():
+    for pod in holders[np.sort(first)].tolist():
         if not columns.shapes[columns.shape_of[pod]].topology_spread:
             continue
         for domains in spread_domains(columns, columns.facts(SpreadRules).own(pod, when)):

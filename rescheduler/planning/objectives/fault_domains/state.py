@@ -101,4 +101,4 @@ def _every_part(problem: Problem) -> Iterator[ViolationCounter]:
     yield Misplaced(columns, node_of, standing)
     yield from repulsions_of(columns, node_of, standing)
     yield from companies_of(columns, node_of, standing)
-    yield from skews_of(columns, node_of, np.flatnonzero(standing).tolist())
+    yield from skews_of(columns, node_of, np.flatnonzero(standing))
