@@ -72,8 +72,9 @@ QUICK_PLAN_SECONDS = 0.35
 planned."""
 LEAST_OF_DECIDING, LEAST_SECONDS = 0.3, 0.2
 """Where anything is planned there is so much time for it, of what deciding took but no more than so many seconds."""
-YOUNG, YOUNGER_PER_OLDER = 50_000, 20
-"""How many new objects, and how many collections of these, the collector of cyclic garbage waits for."""
+NEW_OBJECTS, COLLECTIONS, OLDER_COLLECTIONS = 50_000, 20, 100
+"""How many new objects the collector of cyclic garbage waits for while a plan is made, how many collections of these
+before it looks at what was left by them, and how many of those before it looks at everything."""
 
 
 @dataclass(frozen=True)
@@ -111,20 +112,16 @@ class Asked(NamedTuple):
 
 @contextmanager
 def _rarely_collected() -> Iterator[None]:
-    """Let the collector of cyclic garbage leave alone what is there before a plan is made, and look at the rest rarely.
+    """Let the collector of cyclic garbage look at new objects, and rarely; not at all where somebody has so ordered.
 
     It would go through all of a large snapshot again and again: a sixth of the time at 5,000 nodes.
     """
-    before, is_frozen = gc.get_threshold(), gc.get_freeze_count() > 0
-    if not is_frozen:  # what somebody else has frozen stays so
-        gc.freeze()
-    gc.set_threshold(max(YOUNG, before[0]) if before[0] else 0, YOUNGER_PER_OLDER, YOUNGER_PER_OLDER)
+    before = gc.get_threshold()
+    gc.set_threshold(max(NEW_OBJECTS, before[0]) if before[0] else 0, COLLECTIONS, OLDER_COLLECTIONS)
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        if not is_frozen:
-            gc.unfreeze()
 
 
 @_rarely_collected()
