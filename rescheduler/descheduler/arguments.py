@@ -9,15 +9,14 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from rescheduler.model.columns.selectors import read_selector
+from rescheduler.model.label_selector_text import LABEL_KEY, LABEL_VALUE
 from rescheduler.model.objects.constraints import LabelSelector
 from rescheduler.policy.fields.policy_model import PolicyModel
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST_SECONDS = 2**63 / 1e9
-_KEY = re.compile(
-    r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
-)
-_VALUE = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+_KEY = re.compile(LABEL_KEY)
+_VALUE = re.compile(LABEL_VALUE)
 
 
 def refused(text: str) -> PydanticCustomError:

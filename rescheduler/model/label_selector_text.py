@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from rescheduler.model.objects.constraints import LabelSelector, Requirement
 
-_KEY = r"(?:[A-Za-z0-9][-A-Za-z0-9.]{0,252}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
-_VALUE = r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"
-_EQUALS = re.compile(rf"({_KEY})\s*(==|=|!=)\s*({_VALUE})")
-_AMONG = re.compile(rf"({_KEY})\s+(in|notin)\s*\(\s*({_VALUE}(?:\s*,\s*{_VALUE})*)\s*\)")
-_COMPARED = re.compile(rf"({_KEY})\s*([<>])\s*([-+]?[0-9]{{1,18}})", re.ASCII)
-_PRESENCE = re.compile(rf"(!?)\s*({_KEY})")
+_NAME: Final = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+LABEL_KEY: Final = rf"(?:[a-z0-9](?:[-a-z0-9.]{{0,251}}[a-z0-9])?/)?{_NAME}"
+"""Keys of labels as Kubernetes admits them, as a regular expression: a selector with another could never match."""
+LABEL_VALUE: Final = rf"(?:{_NAME})?"
+"""Values of labels, which may be empty."""
+_EQUALS = re.compile(rf"({LABEL_KEY})\s*(==|=|!=)\s*({LABEL_VALUE})")
+_AMONG = re.compile(rf"({LABEL_KEY})\s+(in|notin)\s*\(\s*({LABEL_VALUE}(?:\s*,\s*{LABEL_VALUE})*)\s*\)")
+_COMPARED = re.compile(rf"({LABEL_KEY})\s*([<>])\s*([-+]?[0-9]{{1,18}})", re.ASCII)
+_PRESENCE = re.compile(rf"(!?)\s*({LABEL_KEY})")
 _PIECE = re.compile(r"((?:[^,(]|\([^)]*\))+)(?:,|$)")
 _LONGEST = 4096
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from rescheduler.model.label_selector_text import LABEL_KEY, LABEL_VALUE
 from rescheduler.model.printable import shown
 from rescheduler.policy.fields.policy_model import PolicyModel
 
 # Keys and values of labels as Kubernetes admits them: a selector with any other could never mean what it says.
 
-_NAME: Final = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
-_KEY: Final = re.compile(rf"([a-z0-9]([-a-z0-9.]{{0,251}}[a-z0-9])?/)?{_NAME}")
-_VALUE: Final = re.compile(rf"({_NAME})?")
+_KEY: Final = re.compile(LABEL_KEY)
+_VALUE: Final = re.compile(LABEL_VALUE)
 
 
 def label_key(text: str) -> str:

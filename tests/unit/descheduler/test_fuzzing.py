@@ -82,6 +82,7 @@ def read_or_refused(raw: bytes) -> DeschedulerPolicy | None:
 
 @settings(max_examples=200, deadline=None)
 @example(0, len(VALID), b"")
+@example(VALID.index(b"kubernetes.io/"), 0, b"A")
 @example(len(VALID), 0, b"\xff\xfe")
 @example(0, 0, b"\xef\xbb\xbf")
 @given(st.integers(0, len(VALID)), st.integers(0, 40), st.binary(max_size=12))
